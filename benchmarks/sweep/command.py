@@ -22,6 +22,7 @@ from trainers.options.environments import EnvConstructionArguments
 from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder, refuse
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, PolicyLoadingArguments, is_text_policy
+from trainers.options.precision import default_dtype
 from trainers.options.values import check_names
 from trainers.runs.provenance import run_record
 
@@ -240,7 +241,7 @@ def _cells(
     sweep: SweepArguments, settings: dict[str, Any], loading: PolicyLoadingArguments
 ) -> list[Cell]:
     named = loading.named
-    return grid(
+    cells = grid(
         find_suite(sweep.suite),
         sweep.policy,
         max_turns=sweep.turn_limits,
@@ -253,6 +254,13 @@ def _cells(
             policy: policy_fingerprint(policy, named, template=loading) for policy in sweep.policy
         },
     )
+    if loading.dtype is not None:
+        return cells
+    dtypes = {
+        policy: default_dtype(policy) if _is_loaded(policy, named) else "float32"
+        for policy in sweep.policy
+    }
+    return [cell.with_settings(dtype=dtypes[cell.policy]) for cell in cells]
 
 
 def play_of(sweep: SweepArguments, *, named: Collection[str], max_requests: int) -> Play:

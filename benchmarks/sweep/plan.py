@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agentgym_envs.registry import short_env_name
@@ -89,6 +89,10 @@ class Cell:
         # Here, since a cell names a folder, is written, and stands in reports.
         object.__setattr__(self, "policy", hide_address(self.policy))
         object.__setattr__(self, "settings", tuple(map(_shown_setting, self.settings)))
+
+    def with_settings(self, **settings: Any) -> Cell:
+        """Return the cell with further settings, or others."""
+        return replace(self, settings=tuple(sorted({**dict(self.settings), **settings}.items())))
 
     @property
     def scenario(self) -> str:

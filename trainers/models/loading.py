@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from peft import PeftModel
 from peft.helpers import disable_input_dtype_casting
 from peft.tuners.tuners_utils import BaseTunerLayer
 from safetensors import SafetensorError
@@ -23,7 +24,13 @@ from trainers.models.fetched import (
 )
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
-from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
+from trainers.options.model_names import (
+    MODEL_NAMES,
+    SMOLLM2,
+    SMOLLM2_TEXTCRAFT,
+    TINY,
+    base_of_adapter,
+)
 from trainers.options.precision import has_accelerator
 from trainers.options.templates import TemplateArguments
 from trainers.runs.folder import explain_missing_model
@@ -66,14 +73,26 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
         template: its chat template.
 
     Returns:
-        (model, tokenizer); the tokenizer has a padding token and the chat template.
+        (model, tokenizer); the tokenizer has a padding token and the chat template. Of a folder
+        that holds an adapter alone it is the base with the adapter merged into it.
 
     Raises:
-        UsageError: there is no such model, or it has no such template.
+        UsageError: there is no such model, it has no such template, or its base is quantized.
     """
     name = resolve_model(args.model_name_or_path)
     with _explain(name):
-        return _load(name, args, template)
+        base = base_of_adapter(name)
+        if base is None:
+            return _load(name, args, template)
+        if args.load_in_4bit or args.load_in_8bit:
+            raise UsageError(
+                f"{name} holds an adapter alone, which cannot be merged into a quantized base to "
+                "be trained further; leave load_in_4bit and load_in_8bit out"
+            )
+        tokenizer = load_tokenizer(name, template)
+        model, _ = _load(base, args, None)
+        merged = PeftModel.from_pretrained(model, name).merge_and_unload()
+        return merged.requires_grad_(True), tokenizer  # peft had frozen the base
 
 
 def check_named(name: str) -> None:
@@ -152,9 +171,14 @@ def load_tokenizer(
 ) -> Any:
     """Load a model's tokenizer, with a padding token and the chat template that it is to have.
 
+    A folder with an adapter and no tokenizer has its base's.
+
     Raises:
         UsageError: the template cannot be used, or is another than is asked for.
     """
+    base = base_of_adapter(name)
+    if base is not None and not (Path(name) / "tokenizer_config.json").is_file():
+        name = base
     tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

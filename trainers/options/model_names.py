@@ -33,5 +33,14 @@ def own_name(model: str) -> str:
 
 def read_config(model: str) -> dict[str, Any]:
     """Return a model folder's `config.json`; empty where `model` is no such folder."""
-    file = Path(model) / "config.json"
+    base = base_of_adapter(model)
+    file = Path(model if base is None else base) / "config.json"
     return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
+
+
+def base_of_adapter(model: str) -> str | None:
+    """Return the model that a folder's adapter is for; None where it is no adapter alone."""
+    file = Path(model) / "adapter_config.json"
+    if not file.is_file() or file.with_name("config.json").is_file():
+        return None
+    return str(json.loads(file.read_text("utf-8"))["base_model_name_or_path"])

@@ -172,6 +172,8 @@ class PolicyArguments(PolicyLoadingArguments):
                 f"--policy {self.policy}; a server takes the variables in --api_kwargs, such as "
                 '\'{"chat_template_kwargs": {"enable_thinking": false}}\''
             )
+        if self.is_loaded and self.dtype is None:
+            self.dtype = default_dtype(self.policy)
 
     @property
     def settings(self) -> list[tuple[str, Any]]:
@@ -179,8 +181,8 @@ class PolicyArguments(PolicyLoadingArguments):
         plain = {option.name: option.default for option in fields(self)}
         chosen = [(name, getattr(self, name)) for name in _SPEAKING]
         changed = [(name, value) for name, value in chosen if value != plain[name]]
-        if self.is_loaded and self.precision != "float32":
-            changed.insert(0, ("dtype", self.precision))
+        if self.is_loaded and self.dtype != "float32":
+            changed.insert(0, ("dtype", self.dtype))
         if self.policies:  # not the address, which may move
             entry = self.endpoint
             changed.append(
@@ -197,11 +199,6 @@ class PolicyArguments(PolicyLoadingArguments):
     def is_loaded(self) -> bool:
         """The policy is a model that is loaded here."""
         return not self.is_served and not is_text_policy(self.policy)
-
-    @property
-    def precision(self) -> str:
-        """The precision of a loaded policy's weights."""
-        return self.dtype or default_dtype(self.policy)
 
     @property
     def endpoint(self) -> Endpoint:

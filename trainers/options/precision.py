@@ -36,10 +36,13 @@ def default_dtype(model: str) -> str:
     """Return the precision in which a model plays: bfloat16 where that is the faster one.
 
     Args:
-        model: the model's name, as given.
+        model: the model's name, as given. Without the train extra, which no model is opened
+            without, it is float32.
     """
-    from transformers.utils import is_torch_bf16_gpu_available
-
+    try:
+        from transformers.utils import is_torch_bf16_gpu_available
+    except ImportError:
+        return "float32"
     on_accelerator = is_torch_bf16_gpu_available() and not _is_narrow(model)
     return "bfloat16" if on_accelerator or gains_by_bfloat16(model) else "float32"
 

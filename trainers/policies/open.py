@@ -155,13 +155,14 @@ def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
     max_length = budgets.longest_episode
     with _explain_load_errors(args.policy):
         if budgets.backend == "hf":
-            named = ModelArguments(model_name_or_path=args.policy, dtype=args.precision)
+            named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
             model, tokenizer = load_for_playing(named, args)
             backend = load_backend(budgets, model=model, max_length=max_length)
             return OpenModel(backend, tokenizer)
         source = resolve_model(args.policy)
         tokenizer = load_tokenizer(source, args)
-        backend = load_backend(budgets, source=source, dtype=args.precision, max_length=max_length)
+        dtype = args.dtype or "auto"
+        backend = load_backend(budgets, source=source, dtype=dtype, max_length=max_length)
         return OpenModel(backend, tokenizer)
 
 

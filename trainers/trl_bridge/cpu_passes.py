@@ -6,15 +6,19 @@
 - A pass keeps about 100 bytes for each token, layer and hidden unit. Where that comes to more than
   `LARGEST_ACTIVATIONS`, each layer's are computed again in the backward pass (gradient
   checkpointing), which takes about a third longer.
+- Rows differ in length, so what one pass frees seldom fits the next, and the C library keeps it. It
+  is told after every step to give free memory back.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
+from transformers import TrainerCallback
 from trl.kernels import chunked_logprob
 from trl.trainer import utils
 
@@ -33,7 +37,10 @@ class CPUPassesMixin:
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[misc]
-        if self.accelerator.device.type == "cpu" and not self.args.gradient_checkpointing:
+        if self.accelerator.device.type != "cpu":
+            return
+        self.add_callback(_GiveBackCallback())
+        if not self.args.gradient_checkpointing:
             checkpoint_large_passes(self.accelerator.unwrap_model(self.model))
 
     def training_step(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,6 +53,22 @@ class CPUPassesMixin:
         """Compute a loss alone; see `transformers.Trainer.prediction_step`."""
         with small_tiles(self.accelerator.device):
             return super().prediction_step(*args, **kwargs)  # type: ignore[misc]
+
+
+class _GiveBackCallback(TrainerCallback):
+    """Gives free memory back to the system around the optimizer's step."""
+
+    def on_pre_optimizer_step(self, *_args: Any, **_kwargs: Any) -> None:
+        give_back_memory()
+
+    def on_step_end(self, *_args: Any, **_kwargs: Any) -> None:
+        give_back_memory()
+
+
+def give_back_memory() -> None:
+    """Give free memory back to the system; nothing where the C library is not glibc."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager

@@ -76,6 +76,17 @@ def test_a_mistake_on_the_command_line_is_named_before_the_folder_is_claimed(
 
 
 @pytest.mark.usefixtures("counting")
+def test_cells_name_the_precision_that_their_model_has_here(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "default_dtype", lambda policy: "bfloat16")
+    model, out = make_folder(tmp_path / "model"), tmp_path / "sweep"
+    assert swept(out, "--policy", model, "--policy", "random") == 0
+    dtypes = {c.policy: dict(c.settings)["dtype"] for c in SweepFolder(out).cells()}
+    assert dtypes == {model: "bfloat16", "random": "float32"}
+    told = refused(capsys, "--out", str(out), "--policy", model, "--dtype", "float32")
+    assert "dtype: 'bfloat16' there, 'float32' asked for" in told
+
+
+@pytest.mark.usefixtures("counting")
 def test_the_script_of_the_page_from_python_sweeps_and_reports(capsys, tmp_path, monkeypatch):
     page = Path(__file__).parents[3] / "docs" / "python.md"
     marked = r"<!-- sweeps -->\n```python\n(.*?)^```$"

@@ -1,9 +1,17 @@
 """How long a model's episodes may be."""
 
+from pathlib import Path
+
 import pytest
+import torch
+from peft import LoraConfig, get_peft_model
 from transformers import Gemma3Config, LlamaConfig, Phi3Config, PreTrainedConfig
 
-from trainers.models.loading import context_length
+from trainers.models.loading import context_length, load_for_playing, load_policy
+from trainers.options.configs import ModelArguments
+from trainers.options.errors import UsageError
+from trainers.options.model_names import own_name
+from trainers.options.precision import default_dtype
 
 FACTORS = [1.0] * 48
 LONGROPE = {
@@ -31,3 +39,41 @@ LONGROPE = {
 )
 def test_an_episode_is_as_long_as_limit_and_context_allow(config, limit, length):
     assert context_length(config, limit) == length
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    """Return a folder with an adapter of the tiny model and nothing else."""
+    model, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    with torch.no_grad():
+        for name, weight in adapted.named_parameters():
+            if "lora_B" in name:
+                weight.fill_(0.1)
+    adapted.save_pretrained(tmp_path / "adapter")
+    return tmp_path / "adapter"
+
+
+def test_an_adapter_alone_is_merged_where_it_is_trained_further(adapter: Path) -> None:
+    named = ModelArguments(model_name_or_path=str(adapter))
+    trained, tokenizer = load_policy(named)
+    played, _ = load_for_playing(named)
+    assert all(weight.requires_grad for weight in trained.parameters())
+    assert not any("lora" in name for name, _ in trained.named_parameters())
+    ids = torch.tensor([tokenizer.encode("take the oak log")])
+    base, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
+    with torch.no_grad():
+        ours, theirs, before = (model.eval()(ids).logits for model in (trained, played, base))
+    assert torch.allclose(ours, theirs, atol=1e-4)
+    assert not torch.allclose(ours, before, atol=1e-2)
+
+
+def test_an_adapter_has_its_base_s_defaults(adapter: Path) -> None:
+    assert own_name(str(adapter)) == "tiny"
+    assert default_dtype(str(adapter)) == "float32"
+
+
+def test_an_adapter_is_not_merged_into_a_quantized_base(adapter: Path) -> None:
+    named = ModelArguments(model_name_or_path=str(adapter), load_in_8bit=True)
+    with pytest.raises(UsageError, match="leave load_in_4bit and load_in_8bit out"):
+        load_policy(named)

@@ -20,6 +20,7 @@ from trainers.options.defaults import defaults_for
 from trainers.options.files import preset_names
 from trainers.options.model_names import own_name
 from trainers.options.parser import CommandParser, OptionParser
+from trainers.options.policies import PolicyArguments
 from trainers.ppo import AgentPPOConfig
 
 
@@ -268,6 +269,20 @@ def test_wide_models_are_trained_in_bfloat16_where_a_cpu_multiplies_it(
     assert chosen == {511: None, 512: on_cpu}
     assert defaults_for(AgentGRPOConfig, "smollm2").get("bf16") is on_cpu
     assert defaults_for(AgentGRPOConfig, "tiny").get("bf16") is None
+
+
+@pytest.mark.parametrize("capability", ["avx512_bf16", "none"])
+def test_a_model_plays_in_bfloat16_where_that_is_faster(
+    capability: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {capability: True})
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    fast = "bfloat16" if capability == "avx512_bf16" else "float32"
+    for policy, dtype in {"smollm2": fast, "tiny": "float32", "expert": None}.items():
+        assert PolicyArguments(policy=policy).dtype == dtype
+    settings = [("dtype", fast)] if fast == "bfloat16" else []
+    assert PolicyArguments(policy="smollm2").settings == settings
+    assert PolicyArguments(policy="smollm2", dtype="float32").settings == []
 
 
 def test_the_command_line_overrules_the_precision_of_the_processor() -> None:

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import os
+import platform
+import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +15,11 @@ from trl.trainer import utils
 from tests.trainers.toys import episode, gradient, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
 from trainers.trl_bridge import cpu_passes
-from trainers.trl_bridge.cpu_passes import checkpoint_large_passes, small_tiles
+from trainers.trl_bridge.cpu_passes import (
+    checkpoint_large_passes,
+    give_back_memory,
+    small_tiles,
+)
 
 CPU = torch.device("cpu")
 PLAYED = [
@@ -114,3 +122,22 @@ def test_a_trainer_checkpoints_by_the_size_of_a_pass_unless_it_always_does(
         if (trainer := scripted(PLAYED, gradient_checkpointing=choice, **OPTIONS))
     }
     assert hooks == {False: 1, True: 0}
+
+
+def memory_in_use() -> int:
+    """Return the process's resident bytes."""
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
+def test_memory_that_is_free_is_given_back() -> None:
+    draw = random.Random(0)
+    kept = []
+    for _ in range(40):  # what is kept lies between what is freed
+        freed = [torch.ones(draw.randrange(1_000, 2_000_000)) for _ in range(20)]
+        kept.append(torch.ones(20_000))
+        del freed
+    before = memory_in_use()
+    give_back_memory()
+    assert before - memory_in_use() > 20e6
