@@ -58,7 +58,7 @@ def _parser() -> OptionParser:
         "it is listed, and --policy, --step, --split and --max-turns choose. Earlier runs in "
         "previous-N are passed over.",
         epilog="examples: agentgym compare runs/sweep/cells/random runs/sweep/cells/expert; "
-        "agentgym compare runs/grpo runs/grpo --split validation --step 0 --step 200",
+        "agentgym compare runs/grpo runs/grpo --split validation --step 50 --step 200",
     )
     parser.add_argument("first", help="folder, JSONL file, or JSON file of an evaluation")
     parser.add_argument(

@@ -49,6 +49,19 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         environments.close()
 
 
+def test_the_script_on_the_first_page_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    (code,) = re.findall(r"<!-- trains -->\n```python\n(.*?)^```$", page, flags=re.M | re.S)
+    assert code.count(STEPS) == 1
+    small = "max_steps=1, per_device_train_batch_size=4, gradient_accumulation_steps=2"
+    small += ', eval_strategy="no"'
+    exec(compile(code.replace(STEPS, small), "README.md", "exec"), {})
+    assert (tmp_path / "runs" / "mine" / "metrics.jsonl").is_file()
+
+
 def test_there_is_a_script_of_fewer_than_30_lines_for_each_algorithm() -> None:
     assert set(SCRIPTS) == set(installed_trainers())
     assert {name: len(code.splitlines()) for name, code in SCRIPTS.items()} == {

@@ -41,7 +41,7 @@ _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
 
 
 class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows one spelling of each option, and the default."""
+    """Shows each name of an option in one spelling, and the default."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32, width=100)
@@ -52,7 +52,8 @@ class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
         if action.dest in _SHOWN:
             return _SHOWN[action.dest]
         value = "" if action.nargs in (0, "?") else f" {self._value(action)}"
-        return action.option_strings[0] + value
+        names = {name.lstrip("-").replace("-", "_"): name for name in action.option_strings[::-1]}
+        return ", ".join(reversed(names.values())) + value
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.default in (None, [], argparse.SUPPRESS):

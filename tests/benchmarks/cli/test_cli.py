@@ -233,9 +233,9 @@ def test_help_shows_the_spellings_that_the_documentation_uses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for command, option in (
-        ("sweep", "--max-turns"),
-        ("eval", "--policy"),
-        ("collect", "--policy"),
+        ("sweep", "--max-turns TURNS"),
+        ("eval", "--policy, --model POLICY"),
+        ("collect", "--policy, --model POLICY"),
     ):
         with pytest.raises(SystemExit):
             cli.main([command, "--help"])

@@ -55,7 +55,7 @@ def page(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> list[
     except SystemExit as left:
         status = left.code
     assert status in (0, None)
-    return re.findall(r"^  (-\S+)", capsys.readouterr().out, flags=re.M)
+    return re.findall(r"^  (-[^\s,]+)", capsys.readouterr().out, flags=re.M)
 
 
 @pytest.mark.parametrize("name", TRAINING)
