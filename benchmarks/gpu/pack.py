@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ from packaging.utils import canonicalize_name
 
 from agentgym_envs.files import making_folder
 from agentgym_envs.requirements import DISTRIBUTION
+from benchmarks.gpu.parts import PARTS
 from benchmarks.gpu.unpack import MANIFEST, PART
 from trainers.models.fetched import PACKAGE
 from trainers.options.errors import UsageError
@@ -35,6 +37,9 @@ BASE = ("torch", "transformers", "accelerate", "peft")
 
 ROOTS = (f"{DISTRIBUTION}[train,envs]", "hypothesis", "pytest", "pytest-timeout", "setuptools>=77")
 """What the parts and all scenarios need, the tests', and what installs the checkout."""
+
+FURTHER = ("bitsandbytes",)
+"""What a part needs that nothing requires, in its newest version."""
 
 VERSION_MATTERS = ("setuptools",)
 """What travels unless the version there is known to do: an old one cannot install the checkout."""
@@ -65,16 +70,36 @@ def make_pack(
     if folder.exists():
         raise UsageError(f"--pack must name a folder that is not there yet, got {folder}")
     python = python or ".".join(platform.python_version_tuple()[:2])
-    names = missing(python, installed_there(there, python))
+    installed_already = installed_there(there, python)
+    names = missing(python, installed_already)
+    names += [name for name in FURTHER if name not in installed_already]
+    names += also or ()
     with TemporaryDirectory() as place:
         wheels = Path(place)
-        for pinned in [*names, *(also or ())]:
+        for pinned in names:
             _download(pinned, wheels, python)
         installed = sorted(path.name for path in wheels.iterdir())
         _download(f"{PACKAGE.name}=={PACKAGE.version}", wheels, python)
         with making_folder(folder) as draft:
             num_parts = cut(sorted(wheels.iterdir()), draft, installed=installed, python=python)
     print(f"{num_parts} parts in {folder}: {PART}1 to {PART}{num_parts}, for Python {python}")
+    for package, parts in unmet([*names, *installed_already]).items():
+        print(f"without {package}, which is not packed, {', '.join(parts)} will be skipped")
+
+
+def unmet(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the parts that will be skipped, by the package that they lack.
+
+    Args:
+        names: requirements, and files of wheels.
+    """
+    known = {canonicalize_name(re.split(r"[=-]", Path(name).name)[0]) for name in names}
+    skipped: dict[str, list[str]] = {}
+    for part in PARTS.values():
+        for package, _ in part.needs:
+            if canonicalize_name(package) not in known:
+                skipped.setdefault(package, []).append(part.name)
+    return skipped
 
 
 def installed_there(file: str | None, python: str) -> dict[str, str | None]:

@@ -15,7 +15,7 @@ LONGEST = 600.0
 """Seconds: no part may take longer, since a command on a lent machine may not either."""
 
 VLLM = "vllm is not installed; its CUDA build takes gigabytes and is not packed"
-QUANTIZED = "bitsandbytes is not installed; `--pack FOLDER --also bitsandbytes` takes it along"
+QUANTIZED = "bitsandbytes is not installed; `--pack FOLDER` takes it along"
 DEEPSPEED = "deepspeed is not installed; docs/inside/gpu.md says how to take it along"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.errors import did_you_mean
@@ -23,7 +24,7 @@ from trainers.options.consistency import (
     check_scaling,
 )
 from trainers.options.errors import UsageError, check_bounds
-from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
+from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
 from trainers.options.precision import derive_device, gains_by_bfloat16
 from trainers.options.refused import MODEL, ONLINE, Refusals, refuse_ignored
 from trainers.options.staleness import check_staleness
@@ -76,6 +77,11 @@ class ModelDefaults:
     def __post_init__(self) -> None:
         check_bounds(self)
         refuse_ignored(self, MODEL)
+        name = str(self.model_name_or_path)
+        if name in MODEL_NAMES or Path(name).exists():
+            revision = getattr(self, "model_revision", None)
+            if revision not in (None, "main"):
+                raise ValueError(f"model_revision={revision} is of a hub, got the model {name}")
         super().__post_init__()  # type: ignore[misc]
         modules: Any = self.lora_target_modules
         # TRL makes one name a string, which peft takes as a pattern of the module's whole path.

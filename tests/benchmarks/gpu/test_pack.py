@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.files import making_folder
-from benchmarks.gpu.pack import BASE, closure, cut, installed_there, make_pack, missing
+from benchmarks.gpu.pack import BASE, closure, cut, installed_there, make_pack, missing, unmet
 from benchmarks.gpu.unpack import PackError, join, main, make_environment
 from trainers.options.errors import UsageError
 
@@ -78,6 +78,13 @@ def test_what_is_there_does_not_travel(tmp_path: Path) -> None:
     listed.write_text("\n".join(["trl==1.0.0", "setuptools==80", *others]))
     (named,) = missing("3.12", installed_there(str(listed), "3.12"))
     assert named.startswith("trl==")
+
+
+def test_parts_that_lack_a_package_are_named() -> None:
+    wheels = ["bitsandbytes==0.48", "/tmp/deepspeed-0.19-py3-none-any.whl"]
+    assert unmet(wheels) == {"vllm": ["vllm", "vllm_step", "vllm_precision"]}
+    assert unmet([*wheels, "vllm"]) == {}
+    assert unmet(["trl==1.16"])["deepspeed"] == ["zero2", "zero3"]
 
 
 def test_a_pack_is_not_written_over_another(pack: Path) -> None:

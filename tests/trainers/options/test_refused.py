@@ -295,6 +295,13 @@ def test_the_command_line_refuses_what_only_trainers_hand_on(name: str) -> None:
         grpo.main(["--env", "TextCraft", "--model", "none/such", f"--{name}", value])
 
 
+def test_a_revision_is_of_a_hub(tmp_path: Path) -> None:
+    for name in ("tiny", str(tmp_path)):
+        with pytest.raises(ValueError, match="model_revision=v2 is of a hub, got the model"):
+            ModelArguments(model_name_or_path=name, model_revision="v2")
+    assert ModelArguments(model_name_or_path="some/model", model_revision="v2").use_peft is False
+
+
 def test_trainers_refuse_in_trls_own_configs_too(tmp_path: Path) -> None:
     """TRL's configs check nothing of this themselves."""
     shared: dict[str, Any] = {"use_cpu": True, "bf16": False, "report_to": "none"}
