@@ -11,6 +11,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from agentgym_envs.files import COMPRESSED
 from agentgym_envs.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.results import EvalResult, Gain, paired_gain
 from trainers.evaluation.summary import summarize
@@ -136,6 +137,8 @@ class MeasureArguments:
     def __post_init__(self) -> None:
         check_bounds(self)
         check_output("out", self.out)
+        if self.out is not None and self.out.endswith(COMPRESSED):
+            raise ValueError(f"out is written as plain JSON, got {self.out}; name a .json file")
         check_output("trajectories", self.trajectories)
         if self.out is not None and self.trajectories is not None:
             check_apart(out=self.out, trajectories=self.trajectories)

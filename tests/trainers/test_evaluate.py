@@ -152,6 +152,7 @@ def test_episodes_are_kept_where_none_has_a_score() -> None:
         ("seed", "-1", "seed must be >= 0, got -1"),
         ("temperature", "-1", "temperature must be >= 0, got -1.0"),
         ("out", ".", "out must name a file, got the folder ."),
+        ("out", "runs/a.json.gz", "out is written as plain JSON, got runs/a.json.gz"),
         ("trajectories", ".", "trajectories must name a file, got the folder ."),
     ],
 )
