@@ -18,15 +18,10 @@ from trainers.options.arguments import (
 )
 from trainers.options.consistency import check_sampling
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
-from trainers.options.defaults import (
-    BY_MEAN,
-    PER_ENVIRONMENT,
-    AgentDefaults,
-    ModelDefaults,
-    OnlineDefaults,
-)
+from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT, AgentDefaults, OnlineDefaults
 from trainers.options.errors import check_bounds
 from trainers.options.model_names import TINY
+from trainers.options.models import ModelDefaults
 from trainers.options.offline import AgentEvolDefaults, DPODefaults, SFTDefaults
 from trainers.options.parser import CommandParser
 from trainers.options.refused import GRPO, NOT_GROUP_RELATIVE, Refusals

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from trl import GRPOConfig, ModelConfig, SFTConfig
 
 from trainers.options.algorithms import GRPODefaults
-from trainers.options.defaults import ModelDefaults, OnlineDefaults
+from trainers.options.defaults import OnlineDefaults
+from trainers.options.models import ModelDefaults
 from trainers.options.offline import SFTDefaults
 
 

@@ -99,30 +99,9 @@ def test_an_adapters_numbers_are_the_same_where_its_inputs_are_left_to_autocast(
     assert inputs == [torch.float32, torch.bfloat16 if lowered else torch.float32]
 
 
-def test_turns_are_sampled_in_the_precision_of_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[torch.dtype] = []
-    run = RowModel._run
-
-    def watch(self: Any, cache: RowCache, *args: Any) -> torch.Tensor:
-        logits = run(self, cache, *args)
-        seen.append(cache.layers[0].keys.dtype)
-        return logits
-
-    monkeypatch.setattr(RowModel, "_run", watch)
-    one_step(grpo.main, tmp_path / "rough", "--bf16", "--eval_strategy", "steps", "--eval_steps=1")
-    assert set(seen) == {torch.bfloat16}
-    seen.clear()
-    one_step(grpo.main, tmp_path / "exact", "--bf16", "false")
-    assert set(seen) == {torch.float32}
-
-
-@pytest.mark.parametrize("lowered", [True, False])
-@pytest.mark.parametrize("command", [agentevol.main, dpo.main], ids=["agentevol", "dpo"])
-def test_episodes_played_before_training_are_sampled_in_its_precision(
-    command: Any, lowered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def sampled_in(monkeypatch: pytest.MonkeyPatch) -> set[torch.dtype]:
+    """Return the precisions in which turns are sampled from now on."""
     seen: set[torch.dtype] = set()
     run = RowModel._run
 
@@ -132,12 +111,30 @@ def test_episodes_played_before_training_are_sampled_in_its_precision(
         return logits
 
     monkeypatch.setattr(RowModel, "_run", watch)
+    return seen
+
+
+def test_turns_are_sampled_in_the_precision_of_training(
+    tmp_path: Path, sampled_in: set[torch.dtype]
+) -> None:
+    one_step(grpo.main, tmp_path / "rough", "--bf16", "--eval_strategy", "steps", "--eval_steps=1")
+    assert sampled_in == {torch.bfloat16}
+    sampled_in.clear()
+    one_step(grpo.main, tmp_path / "exact", "--bf16", "false")
+    assert sampled_in == {torch.float32}
+
+
+@pytest.mark.parametrize("lowered", [True, False])
+@pytest.mark.parametrize("command", [agentevol.main, dpo.main], ids=["agentevol", "dpo"])
+def test_episodes_played_before_training_are_sampled_in_its_precision(
+    command: Any, lowered: bool, tmp_path: Path, sampled_in: set[torch.dtype]
+) -> None:
     argv = [*OPTIONS.split(), "--env", ENV_ID, "--model", make_folder(tmp_path / "model")]
     argv += ["--output_dir", str(tmp_path / "out"), "--bf16", str(lowered)]
     if command is agentevol.main:
         argv += ["--num_explored_tasks=4", "--num_rounds=1"]
     assert command(argv) == 0
-    assert seen == {torch.bfloat16 if lowered else torch.float32}
+    assert sampled_in == {torch.bfloat16 if lowered else torch.float32}
 
 
 def test_an_engine_is_asked_for_the_precision_of_training() -> None:

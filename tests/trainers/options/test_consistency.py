@@ -236,6 +236,12 @@ def test_imitation_that_would_cut_every_turn_is_refused(tmp_path: Path) -> None:
             make_model(), [episode(1.0)], processing_class=make_tokenizer(),
             args=AgentSFTConfig(str(tmp_path), max_length=2),
         )  # fmt: skip
+    with pytest.warns(FutureWarning, match="keep_end"):  # TRL will drop it
+        args = AgentSFTConfig(
+            str(tmp_path), max_length=2, truncation_mode="keep_end", eval_strategy="no"
+        )
+        # The last tokens are a turn's.
+        AgentSFTTrainer(make_model(), [episode(1.0)], processing_class=make_tokenizer(), args=args)
     with pytest.raises(ValueError, match="num_episodes must be >= 1, got 0"):
         DataArguments(num_episodes=0)
     with pytest.raises(ValueError, match="max_pairs_per_task must be >= 0, got -2"):
