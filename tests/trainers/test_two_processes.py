@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from safetensors.torch import load_file
 
 from agentgym_envs import read_jsonl
 from tests.trainers.command import EPISODES
-from tests.trainers.toys import EASY_ID, LARGEST_GAP, make_folder
+from tests.trainers.toys import EASY_ID, ENV_ID, LARGEST_GAP, make_folder
 from tests.trainers.train_given import LOSS_TYPES, NUM_STEPS
 from trainers.runs.folder import read_metrics
 
@@ -114,24 +115,31 @@ def test_processes_share_out_an_evaluation(tmp_path: Path) -> None:
     assert all(mine != other for mine, other in zip(first, second, strict=True))
 
 
+def train(algorithm: str, command: list[str], folder: Path, *options: str) -> Path:
+    module = ["-m", "tests.trainers.command", "train", algorithm]
+    words = [*options, "--max_steps", "3", "--report_to", "none", "--output_dir", str(folder)]
+    done = subprocess.run(
+        [*command, *module, *words], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
 @pytest.mark.slow
 def test_two_processes_draw_the_mixture_of_one(tmp_path: Path) -> None:
     options = [
         *("--model", make_folder(tmp_path / "model"), *EPISODES, "--env", EASY_ID, "--mix", "3,1"),
-        *("--scale_rewards", "environment", "--max_steps", "3", "--report_to", "none"),
+        *("--scale_rewards", "environment"),
     ]
     of_one = ["--per_device_train_batch_size", "8"]
-    module = ["-m", "tests.trainers.command", "train", "grpo"]
+    folders = [
+        train("grpo", [sys.executable], tmp_path / "one", *options, *of_one),
+        train("grpo", LAUNCH, tmp_path / "two", *options),
+    ]
     drawn: list[list[str]] = []
-    for name, command in (("one", [sys.executable]), ("two", LAUNCH)):
-        folder = tmp_path / name
-        words = [*options, *(of_one if name == "one" else []), "--output_dir", str(folder)]
-        done = subprocess.run(
-            [*command, *module, *words], cwd=ROOT, capture_output=True, text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-            timeout=240, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-3000:]
+    for folder in folders:
         files = sorted((folder / "trajectories").glob("train_*"))
         drawn.append(sorted(t.task_id for file in files for t in read_jsonl(file)))
         entries = [entry for entry in read_metrics(folder) if "loss" in entry]
@@ -140,3 +148,50 @@ def test_two_processes_draw_the_mixture_of_one(tmp_path: Path) -> None:
             own = (entry["success/Letters"], entry["success/Easy"])
             assert entry["episodes/success"] == pytest.approx(sum(own) / 2)
     assert drawn[0] == drawn[1]
+
+
+PREFERENCES = [
+    *("--env", ENV_ID, "--action_format", "plain", "--max_tokens_per_turn", "4"),
+    *("--eval_strategy", "no", "--disable_tqdm", "true"),
+]
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_preferences_of_one(tmp_path: Path) -> None:
+    options = [*PREFERENCES, "--model", make_folder(tmp_path / "model"), "--logging_steps", "1"]
+    one = train(
+        *("dpo", [sys.executable], tmp_path / "one", *options),
+        *("--per_device_train_batch_size", "4", "--gradient_accumulation_steps", "1"),
+    )
+    two = train(
+        *("dpo", LAUNCH, tmp_path / "two", *options),
+        *("--per_device_train_batch_size", "2", "--gradient_accumulation_steps", "1"),
+    )
+    losses = [
+        [entry["loss"] for entry in read_metrics(folder) if "loss" in entry]
+        for folder in (one, two)
+    ]
+    assert len(losses[0]) == 3
+    assert losses[1] == pytest.approx(losses[0], abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithm", "options"), [("grpo", EPISODES), ("ppo", EPISODES), ("dpo", PREFERENCES)]
+)
+def test_two_processes_resume_bit_for_bit(
+    algorithm: str, options: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    words = [
+        *(*options, "--model", make_folder(tmp_path / "model")),
+        *("--save_strategy", "steps", "--save_steps", "2"),
+    ]
+    weights = []
+    for further in ([], ["--resume"]):
+        train(algorithm, LAUNCH, folder, *words, *further)
+        weights.append(load_file(folder / "model.safetensors"))
+        shutil.rmtree(folder / "checkpoint-3")
+        (folder / "model.safetensors").unlink()
+    whole, resumed = weights
+    assert [name for name in whole if not whole[name].equal(resumed[name])] == []

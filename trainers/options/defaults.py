@@ -115,6 +115,16 @@ class AgentDefaults(TemplateArguments):
         check_trackers(getattr(self, "report_to", []))
         keep_out(getattr(self, "hub_token", None))
 
+    @property
+    def device(self) -> Any:
+        """Where the model is.
+
+        Of several processes on a CPU each has a numbered one, such as `cpu:0`, which torch cannot
+        load a checkpoint's optimizer to.
+        """
+        device = super().device  # type: ignore[misc]
+        return type(device)("cpu") if device.type == "cpu" else device
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what a checkpoint's `training_args.bin` keeps: everything but secrets."""
         values = {name: value for name, value in vars(self).items() if name != "to_dict"}

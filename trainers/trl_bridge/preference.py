@@ -13,7 +13,10 @@ from typing import Any
 import torch
 from accelerate.utils import is_peft_model
 from datasets import Dataset
+from torch.utils.data import DataLoader
+from tqdm.auto import tqdm
 from trl import DPOTrainer
+from trl.models import prepare_deepspeed
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
@@ -97,4 +100,29 @@ class PreferenceTrainer(  # type: ignore[misc]
         )
 
     def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:
+        return dataset
+
+    def _precompute_ref_logps(self, dataset: Dataset, name: str, batch_size: int) -> Dataset:
+        """Add the reference's log-probabilities to rows, in every process.
+
+        TRL's own lets the first process write them to a file of `datasets`' cache; for rows in
+        memory that lies in a folder that the other processes do not know.
+        """
+        model = self.ref_model or self.model
+        if self.ref_model is None and self.is_deepspeed_enabled:
+            if self._precompute_engine is None:
+                self._precompute_engine = prepare_deepspeed(model, self.accelerator)
+            model = self._precompute_engine
+        batches = self.accelerator.prepare(
+            DataLoader(dataset, batch_size=batch_size, collate_fn=self.data_collator)
+        )
+        bar = tqdm(
+            batches,
+            desc=f"log-probabilities of the reference, {name}",
+            disable=self.args.disable_tqdm or not self.is_world_process_zero(),
+        )
+        gather = self.accelerator.gather_for_metrics
+        computed = [gather(self.compute_ref_log_probs(model, batch)) for batch in bar]
+        for side, logps in zip(("chosen", "rejected"), zip(*computed, strict=True), strict=True):
+            dataset = dataset.add_column(f"ref_{side}_logps", torch.cat(logps).tolist())
         return dataset

@@ -141,3 +141,15 @@ def test_memory_that_is_free_is_given_back() -> None:
     before = memory_in_use()
     give_back_memory()
     assert before - memory_in_use() > 20e6
+
+
+def test_a_trainer_gives_memory_back_around_each_optimizer_step(
+    scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = scripted(PLAYED, **{**OPTIONS, "max_steps": 2})
+    steps: list[int] = []
+    monkeypatch.setattr(
+        cpu_passes, "give_back_memory", lambda: steps.append(trainer.state.global_step)
+    )
+    trainer.train()
+    assert steps == [0, 1, 1, 2]
