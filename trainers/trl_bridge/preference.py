@@ -102,7 +102,7 @@ class PreferenceTrainer(  # type: ignore[misc]
     def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:
         return dataset
 
-    def _precompute_ref_logps(self, dataset: Dataset, name: str, batch_size: int) -> Dataset:
+    def _precompute_ref_logps(self: Any, dataset: Dataset, name: str, batch_size: int) -> Dataset:
         """Add the reference's log-probabilities to rows, in every process.
 
         TRL's own lets the first process write them to a file of `datasets`' cache; for rows in
