@@ -22,6 +22,7 @@ from trainers.models.fetched import (
     smollm2_folder,
     smollm2_textcraft_folder,
 )
+from trainers.models.kernel_caches import bound_kernel_caches
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
 from trainers.options.model_names import (
@@ -155,6 +156,7 @@ def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple
         if tokenizer is None:
             return model, own
     check_loaded(model)
+    bound_kernel_caches()
     if tokenizer is None:
         name = getattr(model.config, "_name_or_path", "")
         if not name:
@@ -223,6 +225,7 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
     if quantization is not None:
         kwargs["quantization_config"] = quantization
     _check_template(name, tokenizer)
+    bound_kernel_caches()
     try:
         with explain_refusals(ImportError):
             return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
