@@ -153,17 +153,17 @@ GROUNDS: dict[str, Ground] = {
     ),
     "SciWorld": Ground(
         _playing(
-            *("SciWorld", 20, 16, "--max_tokens_per_episode", "3072"),
-            # What the expert ends within 16 turns.
-            *("--tasks", "Find", "Lifespan"),
+            *("SciWorld", 10, 16, "--max_tokens_per_episode", "2048"),
+            # The shortest tasks: the expert ends them within 9 turns.
+            *("--tasks", "Lifespan"),
             # A Java holds 24 simulators and runs one at a time: threads keep several Javas busy.
             *("--env_backend", "thread"),
         ),
-        786,  # all of them
-        150,  # after 50 on 400 episodes it won 2% and GRPO nothing
-        "scaling:10,15,20@{stage}",
-        steps=30,
-        fixed=20,
+        186,  # all of them
+        60,
+        "scaling:6,8,10@{stage}",
+        steps=24,
+        fixed=10,
         # A wrong focus takes the score back: paid by it, the policy learns never to focus.
         further=("--wrapper", "wrappers:SuccessReward"),
     ),
