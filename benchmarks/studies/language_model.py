@@ -1,7 +1,7 @@
 """`agentgym study language_model`: SmolLM2 from its chat training to SFT to GRPO, by scenario.
 
 In each scenario the model imitates some of the expert's episodes; each seed's GRPO then trains what
-came of it under a turn horizon that grows, and in the scenario of the longest episodes under a
+came of it under a turn horizon that grows, and in the scenario of the longest texts under a
 fixed one, too. The test tasks are played by the model as it was fetched, by the start, and after
 each seed. `all` is one policy for several scenarios. On a CPU an adapter is trained, on a GPU all
 weights, with more episodes to a step.

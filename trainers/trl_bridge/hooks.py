@@ -49,7 +49,10 @@ HOOKS: dict[str, dict[str, str]] = {
         "_prepare_inputs": "generation_batch",
         "compute_loss": "model inputs return_outputs num_items_in_batch",
     },
-    "trl:DPOTrainer": {"_prepare_dataset": f"dataset {ANY}"},
+    "trl:DPOTrainer": {
+        "_precompute_ref_logps": "dataset name batch_size",
+        "_prepare_dataset": f"dataset {ANY}",
+    },
     "trl.trainer.dpo_trainer:DataCollatorForPreference": {"torch_call": "examples"},
 }
 """By class: the methods that ours extend, with their parameters."""
