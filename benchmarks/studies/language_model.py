@@ -3,8 +3,8 @@
 In each scenario the model imitates some of the expert's episodes; each seed's GRPO then trains what
 came of it under a turn horizon that grows, and in the scenario of the longest texts under a
 fixed one, too. The test tasks are played by the model as it was fetched, by the start, and after
-each seed. `all` is one policy for several scenarios. On a CPU an adapter is trained, on a GPU all
-weights, with more episodes to a step.
+each seed. `all` is one policy for several scenarios. On a GPU all weights are trained, with more
+episodes to a step; on a CPU an adapter is, but for the imitation of grounds that need more.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ class Ground:
             would be four fifths of the tokens.
         expert: episodes that are imitated.
         imitation: optimizer steps of 8 episodes each.
+        all_weights: a CPU trains them all in imitation, too.
         steps: of GRPO.
         episodes: of a step on a CPU.
         horizon: the turn horizon; `{stage}` stands for a third of the steps.
@@ -110,6 +111,7 @@ class Ground:
     expert: int
     imitation: int
     horizon: str
+    all_weights: bool = False
     steps: int = 40
     episodes: int = 64
     tasks: int = 100
@@ -162,6 +164,7 @@ GROUNDS: dict[str, Ground] = {
         186,  # all of them
         60,
         "scaling:6,8,10@{stage}",
+        all_weights=True,  # an adapter came to a third of the success in as many steps
         steps=24,
         fixed=10,
         # A wrong focus takes the score back: paid by it, the policy learns never to focus.
@@ -187,7 +190,7 @@ GROUNDS: dict[str, Ground] = {
             *("--max_tokens_per_episode", "2048"),
         ),
         600,
-        160,
+        80,
         "scaling:4,8,12@{stage}",
         episodes=96,
         tasks=300,
@@ -214,6 +217,7 @@ def start_of(folder: Path) -> str:
 def making_of(ground: str, folder: Path) -> Run:
     """Return what makes the start: the expert's episodes, and their imitation."""
     where, use = GROUNDS[ground], device()
+    weights = CUDA if where.all_weights else use
     own = folder / "start_made"
     episodes = str(own / "expert.jsonl")
     count = str(where.expert)
@@ -225,8 +229,8 @@ def making_of(ground: str, folder: Path) -> Run:
                 *("--num_tasks", count, "--out", episodes, "--resume"),
             ),
             (
-                *("train", "sft", *where.env, *_TRAINING, *use.training, *use.imitation),
-                *_batch(IMITATED, use),
+                *("train", "sft", *where.env, *_TRAINING, *weights.training),
+                *(*weights.imitation, *_batch(IMITATED, use)),
                 *("--model", SMOLLM2, "--data", episodes, "--max_steps", str(where.imitation)),
                 *("--output_dir", start_of(folder)),
             ),
@@ -288,7 +292,8 @@ def measurement(ground: str, model: str, out: Path, seed: int) -> tuple[str, ...
 def draw_curves(folder: Path, grounds: Sequence[str]) -> Path:
     """Draw success in training by optimizer step, and on test tasks before and after it.
 
-    Each line is a moving average of a seed's run under the growing horizon.
+    Each line is a moving average of a seed's run under the growing horizon; a dashed one is of its
+    run under the fixed horizon.
 
     Args:
         folder: the study's.
@@ -311,17 +316,21 @@ def draw_curves(folder: Path, grounds: Sequence[str]) -> Path:
                     result = results_by_seed(folder / ground / place).get(seed)
                     if result is not None:
                         axes.plot(step, result.success, "o", color=f"C{colour}", zorder=5)
+                fixed = _curves_of(folder / ground, TRAINED_FIXED).get(seed)
+                if fixed is not None:
+                    steps, success = series(fixed, "episodes/success")
+                    axes.plot(steps, smoothed(success), "--", color=f"C{colour}")
             axes.set(xlabel="optimizer steps", title=ground)
         panels[0].set(ylabel="success (dots: test tasks)", ylim=(0, 1))
         panels[0].legend(frameon=False, loc="lower right")
     return path
 
 
-def _curves_of(folder: Path) -> dict[int, list[dict[str, Any]]]:
-    """Return what each seed's run under the growing horizon has logged."""
+def _curves_of(folder: Path, place: str = TRAINED) -> dict[int, list[dict[str, Any]]]:
+    """Return what each seed's run has logged, by default those under the growing horizon."""
     runs = {
         int(path.name.removeprefix("seed_")): read_metrics(path / "model")
-        for path in sorted((folder / TRAINED).glob("seed_*"))
+        for path in sorted((folder / place).glob("seed_*"))
     }
     return {seed: entries for seed, entries in runs.items() if entries}
 

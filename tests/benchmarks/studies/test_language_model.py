@@ -73,7 +73,8 @@ def test_the_start_imitates_what_the_expert_was_collected_for(
     assert options["model_name_or_path"] == "smollm2"
     assert collect[1 : 1 + len(GROUNDS[ground].env)] == GROUNDS[ground].env
     assert step_of(options) == IMITATED
-    assert bool(options["use_peft"]) == (device is CPU)
+    assert bool(options["use_peft"]) == (device is CPU and not GROUNDS[ground].all_weights)
+    assert options["learning_rate"] == (5e-4 if options["use_peft"] else 1e-4)
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
@@ -147,6 +148,29 @@ def test_the_curves_are_of_the_seeds_that_have_begun(tmp_path: Path) -> None:
         assert colours & {seed_0, seed_1} == drawn
     with Image.open(draw_curves(tmp_path, ["BabyAI", "TextCraft"])) as picture:
         assert picture.width == sum(widths)
+
+
+def test_the_curve_under_the_fixed_horizon_is_drawn_too(tmp_path: Path) -> None:
+    painted = []
+    for place in (TRAINED, TRAINED_FIXED):
+        model = tmp_path / "SciWorld" / place / "seed_0" / "model"
+        model.mkdir(parents=True)
+        success = 0.25 if place == TRAINED else 0.75
+        entries = [{"global_step": n, "horizon": 6, "episodes/success": success} for n in (1, 2)]
+        text = "".join(f"{json.dumps(entry)}\n" for entry in entries)
+        (model / METRICS_FILE).write_text(text, encoding="utf-8")
+        with Image.open(draw_curves(tmp_path, ["SciWorld"])) as picture:
+            rows = {y for y in range(picture.height) if _is_painted(picture.convert("RGB"), y)}
+        painted.append(rows)
+    assert painted[0] < painted[1]
+    assert min(painted[1]) < min(painted[0]) - 50  # a line further up
+
+
+def _is_painted(picture: Image.Image, row: int) -> bool:
+    middle = picture.width // 2
+    return any(
+        picture.getpixel((x, row)) == (31, 119, 180) for x in range(middle - 60, middle + 60)
+    )
 
 
 def test_it_is_a_study_of_its_name() -> None:
