@@ -63,6 +63,11 @@ def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:
     return f"lacks {missing[0]}" if missing else f"has a damaged {wrong[0]}"
 
 
+def processes_of(checkpoint: Path) -> int:
+    """Return how many processes a checkpoint was saved by: each has a file of random numbers."""
+    return len(list(checkpoint.glob("rng_state*.pth")))
+
+
 def last_checkpoint(folder: Path, *, check: bool = True) -> Path | None:
     """Return the last checkpoint that is whole; None where there is none.
 

@@ -6,6 +6,7 @@ Written for `transformers.Trainer`, whose `_save_checkpoint`, `_run_epoch`, `sav
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -22,12 +23,15 @@ from trainers.runs.checkpoints import (
     check_optimizer,
     damage_of,
     last_checkpoint,
+    processes_of,
     write_checksums,
 )
 from trainers.runs.disk import write_patiently
 from trainers.runs.folder import read_run
 from trainers.runs.records import weights_step
 from trainers.runs.stopping import Interrupted, SaveOnSignal, StopNow
+
+logger = logging.getLogger(__name__)
 
 
 class SavingMixin:
@@ -108,6 +112,16 @@ class SavingMixin:
     def _load_rng_state(self: Any, checkpoint: str | None) -> None:
         super()._load_rng_state(checkpoint)  # type: ignore[misc]
         self._remember_rng()
+        saved_by = processes_of(Path(checkpoint)) if checkpoint is not None else 0
+        whole = not self.args.save_on_each_node  # else the folder here holds this machine's alone
+        if whole and saved_by not in (0, self.args.world_size) and self.is_world_process_zero():
+            logger.warning(
+                "%s was saved by %d process(es) and this run has %d: it goes on with other random "
+                "numbers and shares of a batch than a run that was never stopped",
+                checkpoint,
+                saved_by,
+                self.args.world_size,
+            )
 
     def _maybe_log_save_evaluate(self: Any, *args: Any, **kwargs: Any) -> None:
         self._micro_batches_before = self._micro_batches_done

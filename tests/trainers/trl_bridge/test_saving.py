@@ -1,4 +1,4 @@
-"""A checkpoint of a model whose output layer is its embedding is loaded without a warning."""
+"""What is warned of when a checkpoint is loaded, and what is not."""
 
 from __future__ import annotations
 
@@ -33,6 +33,24 @@ def test_a_tied_weight_is_not_missing_and_another_is(
             )
     finally:
         logger.removeHandler(caplog.handler)
+
+
+def test_a_run_of_another_number_of_processes_is_told_that_it_differs(
+    trainer_in: Callable[..., Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = trainer_in()
+    own, other = tmp_path / "own", tmp_path / "other"
+    trainer._remember_rng()
+    for folder in (own, other):
+        folder.mkdir()
+        trainer._save_rng_state(str(folder))
+    (other / "rng_state.pth").rename(other / "rng_state_0.pth")
+    (other / "rng_state_1.pth").write_bytes((other / "rng_state_0.pth").read_bytes())
+    for checkpoint in (None, str(own)):
+        trainer._load_rng_state(checkpoint)
+    assert not caplog.records
+    trainer._load_rng_state(str(other))
+    assert f"{other} was saved by 2 process(es) and this run has 1" in caplog.text
 
 
 def _result() -> Any:
