@@ -217,7 +217,7 @@ def start_of(folder: Path) -> str:
 def making_of(ground: str, folder: Path) -> Run:
     """Return what makes the start: the expert's episodes, and their imitation."""
     where, use = GROUNDS[ground], device()
-    weights = CUDA if where.all_weights else use
+    weights = CUDA if where.all_weights else use  # a GPU's options are those of all weights
     own = folder / "start_made"
     episodes = str(own / "expert.jsonl")
     count = str(where.expert)
