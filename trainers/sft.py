@@ -57,7 +57,8 @@ def token_rows(
 ) -> list[dict[str, Any]]:
     """Turn trajectories into rows for `trainers.trl_bridge.labelled_dataset`.
 
-    A row has `input_ids` (T,), `action_mask` (T,), 1 on the policy's own tokens, and `scenario`.
+    A row has `input_ids` (T,), `action_mask` (T,), 1 on the policy's own tokens, `scenario`, and
+    `episode`, the trajectory's index. An episode whose turns see different histories has several.
     Recorded tokens are used if they are this chat format's; text is encoded otherwise. Failed
     episodes are left out.
 
@@ -73,10 +74,10 @@ def token_rows(
     """
     rows: list[dict[str, Any]] = []
     total = too_long = 0
-    for trajectory in trajectories:
+    for index, trajectory in enumerate(trajectories):
         remedy = "read a file by list(agentgym_envs.read_jsonl(path))"
         check_kind("an episode of trajectories", trajectory, Trajectory, remedy=remedy)
-        total += 1
+        total = index + 1
         if trajectory.status == "failed" or not (trajectory.success or unsuccessful):
             continue
         if not trajectory.turns:
@@ -89,8 +90,8 @@ def token_rows(
             mask = [0] * len(trace.prompt_ids) + trace.action_mask
             if not any(mask):
                 continue
-            scenario = scenario_of(trajectory.task_id)
-            rows.append({"input_ids": trace.ids, "action_mask": mask, "scenario": scenario})
+            row = {"input_ids": trace.ids, "action_mask": mask, "episode": index}
+            rows.append({**row, "scenario": scenario_of(trajectory.task_id)})
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
@@ -176,6 +177,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
+        episodes = len({row["episode"] for row in rows})
+        if episodes != len(self.train_dataset):
+            self.row_name = f"sequences of {episodes} episodes"
         environments = None if env is None else open_environments(env)
         in_order = args.train_sampling_strategy == "sequential"
         # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.

@@ -26,7 +26,7 @@ FETCHED, TRAINED, TRAINED_FIXED = "fetched", "grpo", "grpo_fixed"
 TOGETHER = "all"
 GROUP = 8
 IMITATED = 8
-"""Episodes of a step of imitation."""
+"""Sequences of a step of imitation: episodes, or their windows where old turns are left out."""
 
 _TRAINING = (
     *("--report_to", "none", "--resume", "--lr_scheduler_type", "linear", "--eval_strategy", "no"),
@@ -97,7 +97,7 @@ class Ground:
         env: options that name the scenarios and an episode's budgets. Actions stand alone: thoughts
             would be four fifths of the tokens.
         expert: episodes that are imitated.
-        imitation: optimizer steps of 8 episodes each.
+        imitation: optimizer steps of 8 sequences each.
         all_weights: a CPU trains them all in imitation, too.
         steps: of GRPO.
         episodes: of a step on a CPU.
@@ -176,7 +176,7 @@ GROUNDS: dict[str, Ground] = {
             *("--env_kwargs", '{"max_observation": 3000}'),
         ),
         1500,  # the expert ends 779 of them within so many turns
-        160,
+        400,
         "scaling:6,7,8@{stage}",
         steps=30,
         episodes=32,

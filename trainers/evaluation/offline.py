@@ -78,14 +78,16 @@ def watch_by_playing(
 def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Plan:
     """Return what a run on saved episodes is about to do, for people."""
     args = trainer.args
-    per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps
+    per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size
+    rows = len(trainer.train_dataset)
+    passes = args.max_steps * per_step / rows if args.max_steps > 0 else args.num_train_epochs
     plan = {
         "policy": describe_policy(
             trainer.accelerator.unwrap_model(trainer.model), trainer.accelerator.autocast
         ),
         "history": history_plan(trainer.processing_class),
-        "batch": f"{per_step * args.world_size} a step, of {len(trainer.train_dataset)} "
-        f"{trainer.row_name} of {trained_on}",
+        "batch": f"{per_step} a step, of {rows} {trainer.row_name} of {trained_on}, "
+        f"{passes:.1f} times each",
     }
     if args.eval_strategy != "no":
         environments = trainer.task_environments

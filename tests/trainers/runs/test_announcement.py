@@ -131,7 +131,26 @@ def test_imitation_says_how_many_episodes_it_learns_from(tmp_path: Path, capsys:
     trainer.train()
     said = capsys.readouterr().out
     assert said.startswith(f"SFT: 1 optimizer steps, written to {tmp_path}\n")
-    assert "  batch   4 a step, of 5 episodes of letters\n" in said
+    assert "  batch   4 a step, of 5 episodes of letters, 0.8 times each\n" in said
+
+
+def test_imitation_of_windows_says_how_many_there_are_and_how_often_each_is_seen(
+    tmp_path: Path, capsys: Printed
+) -> None:
+    one_turn = episode(1.0, traces=[])
+    trainer = AgentSFTTrainer(
+        make_model(),
+        [replace(one_turn, turns=one_turn.turns * 4)] * 2,
+        args=AgentSFTConfig(
+            str(tmp_path), max_steps=3, per_device_train_batch_size=4, report_to="none",
+            gradient_accumulation_steps=1, save_strategy="no", disable_tqdm=True,
+        ),
+        processing_class=make_tokenizer(),
+        rollout=RolloutArguments(keep_last_turns=1),
+    )  # fmt: skip
+    trainer.train()
+    said = capsys.readouterr().out
+    assert "  batch   4 a step, of 6 sequences of 2 episodes of letters, 2.0 times each\n" in said
 
 
 def test_imitation_of_one_game_that_is_measured_in_another_names_both(
@@ -148,7 +167,7 @@ def test_imitation_of_one_game_that_is_measured_in_another_names_both(
     )  # fmt: skip
     trainer.train()
     said = capsys.readouterr().out
-    assert "  batch     2 a step, of 2 episodes of letters\n" in said
+    assert "  batch     2 a step, of 2 episodes of letters, 1.0 times each\n" in said
     assert "at the end on 1 tasks of TextCraft (validation); " in said
 
 
