@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from peft import LoraConfig, get_peft_model
 
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
@@ -32,12 +33,17 @@ _PER_TURN = 12
 
 
 def language_model_rows(repeats: int, *, case: Case = _CASE) -> Iterator[Row]:
-    """Measure sampling, then an update, under bfloat16 and in float32."""
+    """Measure sampling, by an adapter, too, then an update, under bfloat16 and in float32."""
     model, tokenizer = load_policy(ModelArguments(model_name_or_path=case.model))
     chat = ChatFormat.from_tokenizer(tokenizer)
     trajectories = _episodes(case, chat)
-    for lowered in (True, False):
+    for lowered, adapted in ((True, False), (False, False), (True, True)):
         name = f"{case.model}, {'bfloat16' if lowered else 'float32'}"
+        if adapted:
+            name += ", an adapter"
+            # As training keeps them: a frozen base in bfloat16 under an adapter in float32.
+            config = LoraConfig(r=16, target_modules="all-linear", init_lora_weights=False)
+            model = get_peft_model(model.to(torch.bfloat16), config)
         turns = _Turns(model.eval(), trajectories, lowered=lowered)
         yield compare(
             "language_model",

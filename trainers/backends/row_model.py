@@ -9,8 +9,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from trainers.backends.adapters import adapters_for_sampling
 from trainers.backends.attention import attention_for_sampling
 from trainers.backends.row_cache import RowCache
+from trainers.backends.weights import is_whole
 from trainers.models.loading import computed_in, inputs_left_to_autocast
 from trainers.models.masks import KINDS, attention_masks, other_kinds
 
@@ -43,7 +45,7 @@ class RowModel:
     def sampling(self) -> Iterator[None]:
         """Put the model in evaluation mode without gradients; restore it afterwards.
 
-        Under autocast the weights that are trained are lowered once for all passes in between.
+        Under autocast all weights are lowered once for the passes in between.
         """
         device = self.model.device.type
         training = [module for module in self.model.modules() if module.training]
@@ -54,7 +56,9 @@ class RowModel:
                 torch.no_grad(),
                 self._autocast(),
                 inputs_left_to_autocast(self.model, torch.is_autocast_enabled(device)),
+                _frozen_lowered_once(self.model),
                 attention_for_sampling(self.model),
+                adapters_for_sampling(self.model, computed_in(self.model, None)),
             ):
                 yield
         finally:
@@ -120,6 +124,23 @@ class RowModel:
             logits_to_keep=1,
         )
         return output.logits[:, -1].float()
+
+
+@contextmanager
+def _frozen_lowered_once(model: PreTrainedModel) -> Iterator[None]:
+    """Let autocast keep what it lowers of frozen weights, as it does of those with gradients."""
+    weights = [
+        weight
+        for weight in model.parameters()
+        if not weight.requires_grad and weight.dtype == torch.float32 and is_whole(weight)
+    ]
+    try:
+        for weight in weights:
+            weight.requires_grad = True
+        yield
+    finally:
+        for weight in weights:
+            weight.requires_grad = False
 
 
 def _in_one_piece(_head: torch.nn.Module, args: tuple[torch.Tensor]) -> torch.Tensor:

@@ -62,6 +62,11 @@ def weights_version(model: torch.nn.Module) -> int:
     return sum(parameter._version for parameter in model.parameters())
 
 
+def is_whole(weight: torch.Tensor) -> bool:
+    """Return whether this process holds all of a parameter, unquantized."""
+    return type(weight) is torch.nn.Parameter and not hasattr(weight, "ds_id")
+
+
 def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield each weight once, tied ones under their first name, adapters merged.
 

@@ -10,9 +10,11 @@ def test_both_sides_do_the_same_turns_and_updates() -> None:
     case = replace(language_model._CASE, goals=2, group=2, turns=4, model="tiny")
     rows = list(language_model.language_model_rows(1, case=case))
     assert [row.name for row in rows] == [
-        f"{what}, tiny, {precision}"
-        for what in ("rollout", "GRPO update")
-        for precision in ("bfloat16", "float32")
+        "rollout, tiny, bfloat16",
+        "rollout, tiny, float32",
+        "rollout, tiny, bfloat16, an adapter",
+        "GRPO update, tiny, bfloat16",
+        "GRPO update, tiny, float32",
     ]
     assert all(row.group == "language_model" and row.speed is not None for row in rows)
     assert "language_model" in GROUPS
