@@ -165,7 +165,7 @@ GROUNDS: dict[str, Ground] = {
         60,
         "scaling:6,8,10@{stage}",
         all_weights=True,  # an adapter came to a third of the success in as many steps
-        steps=24,
+        episodes=32,
         fixed=10,
         # A wrong focus takes the score back: paid by it, the policy learns never to focus.
         further=("--wrapper", "wrappers:SuccessReward"),
