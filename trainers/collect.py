@@ -21,7 +21,7 @@ from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_s
 from trainers.options.errors import UsageError, check_bounds, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
-from trainers.policies.open import open_environments, open_rollout
+from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.policies.scripted import ExpertPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.mixtures import repeated
@@ -229,6 +229,7 @@ def main(argv: list[str] | None = None) -> int:
             f"--mix {env.mix} weighs some of the tasks, and each is played once; say how many by "
             "--num_tasks or --num_episodes, or leave --mix out"
         )
+    check_backend(policy, budgets)
     environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
     task_ids = environments.task_ids(env.split, tasks=env.tasks)

@@ -25,7 +25,7 @@ from trainers.options.errors import (
 )
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
-from trainers.policies.open import open_environments, open_rollout
+from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
 from trainers.runs.progress_bar import Watch
@@ -173,6 +173,7 @@ def main(argv: list[str] | None = None) -> int:
     env, budgets, policy, measure = parser.parse(argv)
     output_file = measure.trajectories or measure.out
     _check(env, policy, measure, is_kept=output_file is not None)
+    check_backend(policy, budgets)
     environments = open_environments(env, policy)
     task_ids = environments.task_ids(env.split, tasks=env.tasks)
     task_ids = environments.spread(task_ids, measure.num_tasks)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from transformers import AutoModelForCausalLM
 from trl import DPOConfig
 
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
+from agentgym_envs.tasks import scenario_of
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
 from trainers.credit.pairs import Pair, preference_pairs
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer, PairArguments, main, sampled_pairs
@@ -112,6 +114,26 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
 
     assert losses(resumed) == losses(whole)
     assert len(losses(whole)) == 9
+
+
+@pytest.mark.parametrize("order", ["random", "sequential"])
+def test_pairs_of_several_environments_come_in_turns_and_in_their_order_where_it_is_asked(
+    order: str, tmp_path: Path, episodes: list[Trajectory]
+) -> None:
+    others = [replace(e, task_id=e.task_id.replace("letters", "other")) for e in episodes]
+    pairs = preference_pairs([*episodes, *others])
+    trainer = AgentDPOTrainer(
+        make_model(),
+        pairs,
+        args=AgentDPOConfig(str(tmp_path), train_sampling_strategy=order, report_to="none"),
+        processing_class=make_tokenizer(),
+    )
+    rows = list(trainer._get_train_sampler())
+    names = [scenario_of(pairs[row].chosen.task_id) for row in rows]
+    assert all({*names[at : at + 2]} == {"letters", "other"} for at in range(0, len(rows), 2))
+    for name in ("letters", "other"):
+        own = [row for row, of in zip(rows, names, strict=True) if of == name]
+        assert (own == sorted(own)) is (order == "sequential")
 
 
 def test_trls_own_config_will_do_and_long_pairs_are_left_out(

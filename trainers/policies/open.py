@@ -73,6 +73,19 @@ def open_environments(
         raise UsageError(str(error)) from error
 
 
+def check_backend(policy: PolicyArguments, budgets: EpisodeArguments) -> None:
+    """Check that a policy is sampled by the backend that is named for it.
+
+    Raises:
+        UsageError: it is no model that is loaded here.
+    """
+    if budgets.backend != "hf" and not policy.is_loaded:
+        raise UsageError(
+            f"--backend {budgets.backend} samples from a model that is loaded here, got --policy "
+            f"{policy.policy}; leave --backend out"
+        )
+
+
 def open_policy(
     args: PolicyArguments,
     budgets: EpisodeArguments,

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.trainers.toys import ENV_ID, make_folder
+from trainers import collect, evaluate
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError
 from trainers.options.policies import PolicyArguments, PolicyLoadingArguments
@@ -75,3 +76,13 @@ def test_environments_that_cannot_be_made_are_told(options: dict[str, Any], told
 def test_a_number_out_of_its_range_is_told(options: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         PolicyLoadingArguments(**options)
+
+
+@pytest.mark.parametrize("command", [collect.main, evaluate.main], ids=["collect", "eval"])
+@pytest.mark.parametrize("policy", ["expert", "random", "http://127.0.0.1:1/v1"])
+def test_a_backend_is_refused_where_no_model_is_loaded(
+    command: Any, policy: str, tmp_path: Path
+) -> None:
+    words = f"--env {ENV_ID} --policy {policy} --backend vllm --out {tmp_path / 'out.json'}"
+    with pytest.raises(UsageError, match=f"--backend vllm samples from a model .* {policy};"):
+        command(words.split())
