@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
@@ -57,10 +58,10 @@ def token_rows(
 ) -> list[dict[str, Any]]:
     """Turn trajectories into rows for `trainers.trl_bridge.labelled_dataset`.
 
-    A row has `input_ids` (T,), `action_mask` (T,), 1 on the policy's own tokens, `scenario`, and
-    `episode`, the trajectory's index. An episode whose turns see different histories has several.
-    Recorded tokens are used if they are this chat format's; text is encoded otherwise. Failed
-    episodes are left out.
+    A row has `input_ids` (T,), `action_mask` (T,), 1 on the policy's own tokens, `scenario`,
+    `env_id`, and `episode`, the trajectory's index. An episode whose turns see different histories
+    has several. Recorded tokens are used if they are this chat format's; text is encoded otherwise.
+    Failed episodes are left out.
 
     Args:
         trajectories: the episodes.
@@ -91,7 +92,8 @@ def token_rows(
             if not any(mask):
                 continue
             row = {"input_ids": trace.ids, "action_mask": mask, "episode": index}
-            rows.append({**row, "scenario": scenario_of(trajectory.task_id)})
+            row |= {"scenario": scenario_of(trajectory.task_id), "env_id": trajectory.env_id}
+            rows.append(row)
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
     if not rows:
@@ -166,6 +168,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             history_of=rollout.history_of,
         )
         _check_rows(rows, args)
+        _warn_of_cut_turns(rows, rollout)
         scenarios = [row["scenario"] for row in rows]
         dataset = labelled_dataset(rows).add_column("scenario", scenarios)
         super().__init__(
@@ -214,6 +217,24 @@ def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig) -> None:
             f"packing joins episodes of {', '.join(scenarios)} in one row, so none could have its "
             "share; leave packing out, or train on one environment's"
         )
+
+
+def _warn_of_cut_turns(rows: Sequence[dict[str, Any]], rollout: RolloutArguments) -> None:
+    """Warn where turns that are imitated are longer than the policy's own may be."""
+    longest: dict[str, dict[int, int]] = {}
+    for row in rows:
+        turns = longest.setdefault(row["env_id"], {})
+        runs = (sum(1 for _ in run) for sampled, run in groupby(row["action_mask"]) if sampled)
+        turns[row["episode"]] = max(turns.get(row["episode"], 0), *runs)
+    for env_id, turns in longest.items():
+        allowed = rollout.budgets_of(env_id).max_tokens_per_turn
+        longer = [count for count in turns.values() if count > allowed]
+        if longer:
+            logger.warning(
+                "%d of %d episodes of %s have a turn longer than --max_tokens_per_turn %d, up to "
+                "%d tokens: what is imitated there would be cut in play",
+                *(len(longer), len(turns), env_id, allowed, max(longer)),
+            )
 
 
 def expert_demonstrations(

@@ -172,7 +172,7 @@ GROUNDS: dict[str, Ground] = {
     ),
     "WebArena": Ground(
         _playing(
-            *("WebArena", 8, 24, "--keep_last_turns", "1"),
+            *("WebArena", 8, 128, "--keep_last_turns", "1"),
             *("--env_kwargs", '{"max_observation": 3000}'),
         ),
         1500,  # the expert ends 779 of them within so many turns

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from transformers import AutoModelForCausalLM
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer, model_rollout
 from trainers.collect import expert_episodes
-from trainers.options.arguments import EnvArguments
+from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentSFTConfig
 from trainers.options.errors import UsageError
 from trainers.rollout.environments import Environments
@@ -153,6 +154,27 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
 
     assert losses(resumed) == losses(whole)
     assert len(losses(whole)) == 9
+
+
+@pytest.mark.parametrize("allowed", [6, 7, {ENV_ID: 6, "default": 9}, {ENV_ID: 7, "default": 2}])
+def test_turns_that_would_be_cut_in_play_are_told(
+    allowed: Any, experts: list[Trajectory], caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    experts[0].turns[0].completion = "abcdef"  # and a stop id: seven tokens
+    AgentSFTTrainer(
+        make_model(),
+        [replace(episode, traces=[]) for episode in experts],
+        args=AgentSFTConfig(str(tmp_path), report_to="none"),
+        rollout=RolloutArguments(max_tokens_per_turn=allowed),
+        processing_class=make_tokenizer(),
+    )
+    told = [record.getMessage() for record in caplog.records if "cut in play" in record.message]
+    if allowed in (7, {ENV_ID: 7, "default": 2}):
+        assert not told
+    else:
+        (message,) = told
+        assert message.startswith(f"1 of {len(experts)} episodes of {ENV_ID} have a turn longer")
+        assert "--max_tokens_per_turn 6, up to 7 tokens" in message
 
 
 def test_a_lora_adapter_trains_and_leaves_the_base_alone(
