@@ -127,8 +127,6 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
     """
 
-    row_name = "episodes"
-
     def __init__(
         self,
         model: Any,
@@ -167,8 +165,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             max_tokens=context_length(model.config, None),
             history_of=rollout.history_of,
         )
-        _check_rows(rows, args)
-        _warn_of_cut_turns(rows, rollout)
+        _check_rows(rows, args, rollout)
         scenarios = [row["scenario"] for row in rows]
         dataset = labelled_dataset(rows).add_column("scenario", scenarios)
         super().__init__(
@@ -180,9 +177,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             processing_class=processing_class,
             **kwargs,
         )
-        episodes = len({row["episode"] for row in rows})
-        if episodes != len(self.train_dataset):
-            self.row_name = f"sequences of {episodes} episodes"
+        self.row_name = _row_name(rows, count=len(self.train_dataset))
         environments = None if env is None else open_environments(env)
         in_order = args.train_sampling_strategy == "sequential"
         # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.
@@ -198,8 +193,8 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         )
 
 
-def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig) -> None:
-    """Check that rows fit the lengths and the packing that are asked for."""
+def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: RolloutArguments) -> None:
+    """Check that rows fit the lengths and the packing that are asked for; warn of long turns."""
     longest = args.max_length
     if longest is not None and not any(
         any(row["action_mask"][-longest:])
@@ -217,6 +212,13 @@ def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig) -> None:
             f"packing joins episodes of {', '.join(scenarios)} in one row, so none could have its "
             "share; leave packing out, or train on one environment's"
         )
+    _warn_of_cut_turns(rows, rollout)
+
+
+def _row_name(rows: Sequence[dict[str, Any]], *, count: int) -> str:
+    """Return what `count` rows of training data are: episodes, or their windows or packs."""
+    episodes = len({row["episode"] for row in rows})
+    return "episodes" if episodes == count else f"sequences of {episodes} episodes"
 
 
 def _warn_of_cut_turns(rows: Sequence[dict[str, Any]], rollout: RolloutArguments) -> None:

@@ -80,15 +80,18 @@ def test_all_active_adapters_are_added_each_at_its_scale() -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize(
-    "model",
+    ("dtype", "options"),
     [
-        adapted(use_dora=True),
-        adapted(target_modules=["q_proj", "v_proj"], lora_bias=True),
-        adapted(torch.bfloat16),  # without autocast peft raises what goes into the adapter
+        (torch.float32, {"use_dora": True}),
+        (torch.float32, {"target_modules": ["q_proj", "v_proj"], "lora_bias": True}),
+        (torch.bfloat16, {}),  # without autocast peft raises what goes into the adapter
     ],
     ids=["dora", "bias", "two dtypes"],
 )
-def test_layers_that_are_more_than_plain_lora_keep_pefts(model: Any) -> None:
+def test_layers_that_are_more_than_plain_lora_keep_pefts(
+    dtype: torch.dtype, options: dict[str, Any]
+) -> None:
+    model = adapted(dtype, **options)
     for name, weight in model.named_parameters():
         if "lora_" in name:
             weight.data = weight.data.float()
