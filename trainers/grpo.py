@@ -125,7 +125,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         if self._roots:
             names = [[id(turn) for turn in t.turns] for t in episodes.trajectories]
             own = of_episode.tolist(), names, episodes.counted.tolist()
-            table = self._table(shared_turn_advantages(*own))
+            table = self._table(shared_turn_advantages(*own, group_size=episodes.group_size))
         else:
             table = self._table(self._of_turns(credit, batch, episodes, of_episode, turn))
         episode = episodes.episode_of_row.clamp(min=0)

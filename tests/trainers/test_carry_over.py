@@ -336,7 +336,7 @@ def test_a_server_is_sent_the_weights_of_each_step(tmp_path: Path) -> None:
     [
         ({"max_staleness": 0}, "pass --max_staleness 1 or more"),
         ({"max_staleness": 1, "num_iterations": 2}, "pass --max_staleness 2"),
-        ({"max_staleness": 1, "branch_roots": 1}, "leave out one of the two"),
+        ({"max_staleness": 1, "branch_roots": 2}, "leave out one of the two"),
     ],
 )
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -40,7 +40,7 @@ def test_branches_are_trained_on_as_they_were_sampled(trainer_in: Make) -> None:
         ]
 
 
-def test_shared_turns_have_the_mean_advantage(
+def test_shared_turns_are_compared_with_the_episodes_that_do_not_share_them(
     credited: Credited,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -49,9 +49,9 @@ def test_shared_turns_have_the_mean_advantage(
     lost.turns[0] = won.turns[0]
     group = [won, lost, other, other]
     monkeypatch.setattr("trainers.grpo.play_branched", lambda rollout, task_ids, **_: group)
-    batch, _ = credited(group, branch_roots=1, scale_rewards="none")
-    # Advantages 0.25, -0.75, 0.25, 0.25; the first turn of the first two is one.
-    expected = [[-0.25, 0, 0.25, 0.25], [-0.25, 0, -0.75, -0.75]]
+    batch, _ = credited(group, branch_roots=3, scale_rewards="none")
+    # Advantages 0.25, -0.75, 0.25, 0.25; the first turn of the first two is one: -0.25 * 3 / 2.
+    expected = [[-0.375, 0, 0.25, 0.25], [-0.375, 0, -0.75, -0.75]]
     assert torch.allclose(batch["advantages"][:2], torch.tensor(expected))
 
 
@@ -99,10 +99,10 @@ def test_without_variance_in_reach_the_batch_is_played_as_often_as_allowed(
 
 
 def test_branches_count_in_dynamic_sampling_too(trainer_in: Make) -> None:
-    trainer = trainer_in(env={"env": [EASY_ID]}, dynamic_sampling=1.5, branch_roots=1, max_steps=1)
+    trainer = trainer_in(env={"env": [EASY_ID]}, dynamic_sampling=1.5, branch_roots=2, max_steps=1)
     trainer.train()
     assert trainer.state.log_history[0]["batches_played"] == 1.5
-    assert trainer.state.log_history[0]["frac_turns_played"] == pytest.approx(5 / 8)
+    assert trainer.state.log_history[0]["frac_turns_played"] == pytest.approx(6 / 8)
 
 
 @pytest.mark.parametrize(
@@ -143,12 +143,13 @@ def test_a_resumed_run_is_the_uninterrupted_one(
     ("options", "message"),
     [
         ({"branch_roots": 4}, "branch_roots must be below num_generations=4, got 4"),
-        ({"branch_roots": 1, "turn_credit": "gigpo"}, "credits shared turns itself"),
+        ({"branch_roots": 1}, "share its first turn, which is then compared with no other"),
+        ({"branch_roots": 2, "turn_credit": "gigpo"}, "credits shared turns itself"),
         ({"branch_roots": -1}, "branch_roots must be >= 0"),
         ({"dynamic_sampling": 0.5}, "dynamic_sampling must be >= 1"),
         ({"dynamic_sampling": 2.0, "task_sampling": "learnable"}, "draws further tasks alike"),
         ({"dynamic_sampling": 2.0, "max_staleness": 1}, "dynamic_sampling plays a batch in"),
-        ({"branch_roots": 1, "max_staleness": 1}, "branch_roots plays a batch in several parts"),
+        ({"branch_roots": 2, "max_staleness": 1}, "branch_roots plays a batch in several parts"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: dict[str, Any], message: str) -> None:
@@ -172,4 +173,4 @@ def test_environments_that_cannot_be_copied_are_refused_by_name(
 
     monkeypatch.setattr(LettersEnv, "snapshot", snapshot)
     with pytest.raises(UsageError, match=r"Letters.* cannot be copied \(it plays on official"):
-        trainer_in(env={"env": [ENV_ID]}, branch_roots=1)
+        trainer_in(env={"env": [ENV_ID]}, branch_roots=2)

@@ -171,7 +171,7 @@ def test_an_environment_without_answers_is_refused_for_information_gain(
         ({"turn_credit": "best"}, r"turn_credit must be one of .*'hgpo'.*, got 'best'"),
         ({"turn_anchor": "none", "turn_credit": "gigpo"}, "turn_anchor must be one of"),
         ({"turn_credit": "hgpo", "scale_rewards": "mean"}, "is of whole episodes"),
-        ({"scale_rewards": "mean", "invalid_action_penalty": 0.1}, "which a penalty makes"),
+        ({"scale_rewards": "mean", "invalid_action_penalty": 0.1}, "penalties alone where"),
         ({"turn_credit": "hgpo", "turn_advantage_weight": 2.0}, "only with --turn_credit gigpo"),
         ({"turn_lam": 0.5}, "only with --turn_credit gagpo"),
         ({"turn_context": 1, "turn_credit": "gigpo"}, "only with --turn_credit hgpo"),

@@ -15,6 +15,8 @@ from trainers.credit.gae import SampledTokenIndex
 
 EPSILON = 1e-6
 """Added to deviations that something is divided by."""
+ROUNDING = 1e-6
+"""Relative differences up to here are rounding. Scaled to a deviation of 1 they would be a step."""
 
 ReduceSum = Callable[[torch.Tensor], torch.Tensor]
 
@@ -51,7 +53,9 @@ def groups_that_vary(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     """
     grouped = rewards.view(-1, group_size)
     most = grouped.nan_to_num(nan=-torch.inf).amax(dim=1)
-    return (most > grouped.nan_to_num(nan=torch.inf).amin(dim=1)).repeat_interleave(group_size)
+    least = grouped.nan_to_num(nan=torch.inf).amin(dim=1)
+    size = grouped.nan_to_num(nan=0.0).abs().amax(dim=1)
+    return (most - least > ROUNDING * size).repeat_interleave(group_size)
 
 
 def subtract_group_mean(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
@@ -168,7 +172,9 @@ def divide_by_group_mean(
     """Divide advantages by their group's mean reward: MaxRL (arXiv 2602.02710), A = (r - m) / m.
 
     With rewards of 0 and 1 the mean is the success rate p, so that a success weighs 1 / p: groups
-    of hard tasks weigh more than under a deviation, sqrt(p (1 - p)).
+    of hard tasks weigh more than under a deviation, sqrt(p (1 - p)). Deviation: the mean is that
+    of |r|. It is the same for rewards of one sign, and where they have both, m comes near 0 and
+    the mean of |r| does not: no advantage is beyond the group's size plus 1.
 
     Args:
         advantages: (N,), rewards less their group's mean.
@@ -176,9 +182,9 @@ def divide_by_group_mean(
         group_size: episodes per group.
 
     Returns:
-        (N,), 0 for groups whose mean is not above 0.
+        (N,), 0 for groups whose rewards are all 0.
     """
-    mean = rewards.view(-1, group_size).nanmean(dim=1).repeat_interleave(group_size)
+    mean = rewards.abs().view(-1, group_size).nanmean(dim=1).repeat_interleave(group_size)
     return torch.where(mean > 0, advantages / mean, 0.0)
 
 
@@ -217,6 +223,8 @@ def anchor_state_advantages(
     anchors: Sequence[Hashable],
     *,
     scale_sets: Sequence[Hashable] | None,
+    correction: int = 1,
+    size: float | None = None,
 ) -> list[float]:
     """Compare the returns of turns: the step-level advantage of GiGPO (arXiv 2505.10978, eq. 7).
 
@@ -226,18 +234,23 @@ def anchor_state_advantages(
             played in one state.
         scale_sets: what names the turns over whose returns the deviation is taken that divides
             (F_norm in the paper), such as `anchors`; None divides by 1.
+        correction: 1 for the deviation of a sample, 0 for that of a population.
+        size: of what the returns were computed from, of which smaller differences are rounding;
+            the largest return's by default.
 
     Returns:
         each return less the mean of those it is compared with, over that deviation; 0 for a turn
         that is compared with no other.
     """
     values = torch.tensor(returns, dtype=torch.float64)
+    least = ROUNDING * (max(map(abs, returns), default=0.0) if size is None else size)
     advantages = torch.zeros_like(values)
     for indices in members(anchors):
-        advantages[indices] = values[indices] - values[indices].mean()
+        centred = values[indices] - values[indices].mean()
+        advantages[indices] = centred.masked_fill(centred.abs() <= least, 0.0)
     for indices in members(scale_sets or ()):
         if len(indices) > 1:
-            advantages[indices] /= values[indices].std() + EPSILON
+            advantages[indices] /= values[indices].std(correction=correction) + EPSILON
     return list(advantages.tolist())
 
 

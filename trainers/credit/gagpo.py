@@ -45,7 +45,10 @@ def gagpo(
             values[place] = mean
     estimates = _estimates(turns, values, discount=discount, lam=lam)
     normalized = anchor_state_advantages(
-        estimates, turns.groups, scale_sets=turns.scale_sets(scale, turns.groups)
+        estimates,
+        turns.groups,
+        scale_sets=turns.scale_sets(scale, turns.groups),
+        size=max(map(abs, returns), default=0.0),
     )
     times_met = Counter(turns.states)
     return [

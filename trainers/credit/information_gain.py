@@ -26,6 +26,9 @@ def information_gain(turns: TurnBatch, *, discount: float, scale: str) -> list[f
         for place, following in zip(places, places[1:], strict=False):
             rewards[place] += turns.measures[following] - turns.measures[place]
     normalized = anchor_state_advantages(
-        rewards, turns.groups, scale_sets=turns.scale_sets(scale, turns.groups)
+        rewards,
+        turns.groups,
+        scale_sets=turns.scale_sets(scale, turns.groups),
+        size=max(map(abs, (*turns.rewards, *turns.measures)), default=0.0),
     )
     return replace(turns, rewards=normalized).returns(discount)

@@ -90,8 +90,8 @@ class GRPODefaults(OnlineDefaults):
     kept_variance: float = field(
         default=1.0,
         metadata={
-            "help": "Train on the fewest groups that hold this share of the variance of the "
-            "batch's rewards (RAGEN-2's filter); 1 keeps all.",
+            "help": "Train on the fewest groups that hold this share of the sum of the groups' "
+            "standard deviations of rewards (RAGEN-2's filter); 1 keeps all.",
             "min": 0,
             "max": 1,
         },
@@ -100,8 +100,9 @@ class GRPODefaults(OnlineDefaults):
     branch_roots: int = field(
         default=0,
         metadata={
-            "help": "Play so many episodes of a group from the start, and let the others branch "
-            "from these at turns of which the policy was least sure; 0 plays all from the start.",
+            "help": "Play so many episodes of a group from the start, 2 or more, and let the "
+            "others branch from these at turns of which the policy was least sure; 0 plays all "
+            "from the start.",
             "min": 0,
         },
     )

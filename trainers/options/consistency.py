@@ -125,8 +125,8 @@ def check_scaling(args: Any) -> None:
         )
     if how == "mean" and args.invalid_action_penalty:
         raise ValueError(
-            f"scale_rewards={how} divides by a group's mean reward, which a penalty makes "
-            f"0 or less, got invalid_action_penalty={args.invalid_action_penalty}; leave out "
+            f"scale_rewards={how} divides by a group's mean reward, which is penalties alone where "
+            f"none succeeds, got invalid_action_penalty={args.invalid_action_penalty}; leave out "
             "one of the two"
         )
 
@@ -312,6 +312,11 @@ def check_sampling(args: Any) -> None:
         ValueError: they may not.
     """
     roots, group = args.branch_roots, args.num_generations
+    if roots == 1:
+        raise ValueError(
+            "branch_roots must be >= 2, or 0 for no branches, got 1: all episodes of a group would "
+            "share its first turn, which is then compared with no other and never trained"
+        )
     if roots and roots >= group:
         raise ValueError(
             f"branch_roots must be below num_generations={group}, got {roots}; the other episodes "

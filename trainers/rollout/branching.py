@@ -7,7 +7,9 @@ turns. Deviations:
    it is, so that any backend's samples do.
 2. Roots are played to their end before any branch begins; their turns are ranked by entropy, and
    the b-th branch of a root begins at the b-th of them. ARPO branches with a probability that
-   grows with the entropy's rise, Tree-GRPO at random. Branches do not branch again.
+   grows with the entropy's rise, Tree-GRPO at random. Branches do not branch again. Since the
+   choice knows what the root did later, states that are branched from are not quite a sample of
+   those that the policy comes to.
 3. A copy is the task played again up to there, as `TextEnv.restore` does; the wrappers come along.
 
 A turn that two episodes share is one `Turn` in both.

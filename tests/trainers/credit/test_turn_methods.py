@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trainers.credit.advantages import divide_by_group_mean, subtract_group_mean
@@ -65,35 +66,80 @@ SCALES = {"group": True, "none": False}
 close = pytest.approx
 
 
+def authors_hgpo(group: list[Episode], context: int, *, scaled: bool) -> list[float]:
+    """Return HGPO's advantages of a group's turns, by what verl-agent's recipe does.
+
+    A turn is in a set for each of its last 1, 2, .. K + 1 states, as far back as its episode goes.
+    In a set of two turns or more it has (R - mean) / (population deviation + 1e-6). Those that are
+    not 0 are averaged with the weight 1 + the set's number of states.
+    """
+    sets: dict[tuple[str, ...], list[float]] = {}
+    spots = [(episode, t) for episode in group for t in range(len(episode))]
+
+    def histories(episode: Episode, t: int) -> list[tuple[str, ...]]:
+        states = [state for state, _ in episode[: t + 1]]
+        return [tuple(states[-size:]) for size in range(1, min(context, t) + 2)]
+
+    for episode, t in spots:
+        for history in histories(episode, t):
+            sets.setdefault(history, []).append(to_go(episode, t))
+    advantages = []
+    for episode, t in spots:
+        weighted, weights = 0.0, 0
+        for history in histories(episode, t):
+            returns = sets[history]
+            mean = math.fsum(returns) / len(returns)
+            deviation = math.sqrt(math.fsum((r - mean) ** 2 for r in returns) / len(returns))
+            value = to_go(episode, t) - mean
+            if abs(value) > 1e-9:  # what float64 leaves of equal returns
+                value = value / (deviation + 1e-6) if scaled else value
+                weighted += (1 + len(history)) * value
+                weights += 1 + len(history)
+        advantages.append(weighted / weights if weights else 0.0)
+    return advantages
+
+
 @settings(deadline=None)
 @given(groups=GROUPS, context=st.integers(0, 2), scale=st.sampled_from(sorted(SCALES)))
-def test_hgpo_is_the_papers_weighted_sum(
+def test_hgpo_is_the_authors_mean_over_the_levels_that_a_turn_has(
     groups: list[list[Episode]], context: int, scale: str
 ) -> None:
     got = hgpo(turns_of(groups), discount=GAMMA, scale=scale, context=context)
-    expected = []
-    for group in groups:
-        spots = [(episode, t) for episode in group for t in range(len(episode))]
-        for episode, t in spots:
-            value = 0.0
-            for k in range(context + 1):
-                weight = (k + 1) / sum(j + 1 for j in range(context + 1))
-                history = [state for state, _ in episode[max(t - k, 0) : t + 1]]
-                same = [
-                    to_go(other, s)
-                    for other, s in spots
-                    if [state for state, _ in other[max(s - k, 0) : s + 1]] == history
-                ]
-                value += weight * normal(to_go(episode, t), same, scaled=SCALES[scale])
-            expected.append(value)
+    expected = [
+        value for group in groups for value in authors_hgpo(group, context, scaled=SCALES[scale])
+    ]
     assert got == close(expected, abs=1e-6)
 
 
-def test_hgpo_without_context_is_gigpos_turn_advantage() -> None:
+def test_hgpo_damps_no_turn_that_few_histories_share() -> None:
+    """Turn b has a second state in common with none: its first level is all there is."""
+    groups: list[list[Episode]] = [[[("a", 0.0), ("b", 1.0)], [("c", 0.0), ("b", 0.0)]]]
+    got = hgpo(turns_of(groups), discount=GAMMA, scale="group", context=2)
+    assert got == close([0.0, 1.0, 0.0, -1.0], abs=1e-5)
+
+
+def test_hgpo_without_context_is_gigpos_turn_advantage_but_for_the_deviation() -> None:
     groups: list[list[Episode]] = [[[("a", 0.0), ("b", 1.0)], [("a", 0.0), ("b", 0.0)]]]
-    options: dict[str, object] = {"discount": GAMMA, "scale": "group"}
     turns = turns_of(groups)
-    assert hgpo(turns, **options, context=0) == close(gigpo(turns, **options))  # type: ignore[arg-type]
+    one = hgpo(turns, discount=GAMMA, scale="none", context=0)
+    assert one == close(gigpo(turns, discount=GAMMA, scale="none"))
+    one = hgpo(turns, discount=GAMMA, scale="group", context=0)
+    of_sample = gigpo(turns, discount=GAMMA, scale="group")
+    assert one == close([math.sqrt(2) * value for value in of_sample], rel=1e-5)
+
+
+@pytest.mark.parametrize("paid", [1.0, 0.7, 33.3])
+@pytest.mark.parametrize("scale", ["group", "batch"])
+def test_equal_rewards_credit_no_turn_to_the_last_bit(paid: float, scale: str) -> None:
+    """The mean of equal numbers is not always theirs, and the deviation of the rest is as small."""
+    episode: Episode = [("a", 0.0), ("b", 0.0), ("c", 0.0), ("d", paid)]
+    turns = turns_of([[episode] * 7, [episode] * 3], measures=[0.1 + 0.2] * 40)
+    for discount in (0.95, 0.9, 0.99):
+        options: dict[str, Any] = {"discount": discount, "scale": scale}
+        assert not any(gigpo(turns, **options))
+        assert not any(hgpo(turns, **options, context=2))
+        assert not any(gagpo(turns, **options, lam=0.95, of_episode=[0.0] * 40))
+        assert not any(turn_returns(turns, **options))
 
 
 @settings(deadline=None)
@@ -230,6 +276,25 @@ def test_maxrl_weighs_successes_by_how_rare_they_are() -> None:
 
 @settings(deadline=None)
 @given(
+    group=st.lists(
+        st.one_of(st.floats(-1, 1), st.sampled_from([1.0, -1.0, -1.0 + 1e-6, NAN])),
+        min_size=4,
+        max_size=4,
+    )
+)
+@example(group=[1.0, -1.0 + 1e-6, 0.0, 0.0])
+@example(group=[-1.0, -1.0, -0.5, 0.0])
+def test_maxrls_advantages_are_bounded_whatever_the_sign_of_rewards(group: list[float]) -> None:
+    """A mean near 0 would make them of any size, and one below 0 would turn them round."""
+    rewards = torch.tensor(group, dtype=torch.float64)
+    centred = subtract_group_mean(rewards, 4)
+    got = divide_by_group_mean(centred, rewards, 4)
+    assert got.abs().max() <= 4 + 1
+    assert torch.equal(got.sign(), centred.sign())
+
+
+@settings(deadline=None)
+@given(
     groups=st.lists(
         st.lists(st.sampled_from([0.0, 1.0, 0.5, NAN]), min_size=4, max_size=4),
         min_size=1,
@@ -241,15 +306,29 @@ def test_the_filter_keeps_the_fewest_groups_that_hold_the_share(
     groups: list[list[float]], share: float
 ) -> None:
     kept = keep_by_variance(torch.tensor(groups).flatten(), 4, share=share).view(-1, 4)
-    variances = []
+    deviations = []
     for group in groups:
         paid = [reward for reward in group if not math.isnan(reward)]
         mean = sum(paid) / max(len(paid), 1)
-        variances.append(sum((reward - mean) ** 2 for reward in paid) / max(len(paid), 1))
+        squares = sum((reward - mean) ** 2 for reward in paid)
+        deviations.append(math.sqrt(squares / max(len(paid) - 1, 1)))
     assert all(len(set(row)) == 1 for row in kept.tolist())
-    chosen = [variance for variance, row in zip(variances, kept, strict=True) if row[0]]
-    left = [variance for variance, row in zip(variances, kept, strict=True) if not row[0]]
-    assert sum(chosen) >= share * sum(variances) - 1e-9
+    chosen = [deviation for deviation, row in zip(deviations, kept, strict=True) if row[0]]
+    left = [deviation for deviation, row in zip(deviations, kept, strict=True) if not row[0]]
+    assert sum(chosen) >= share * sum(deviations) - 1e-9
     assert not chosen or min(chosen) > 0
-    assert not chosen or sum(chosen) - min(chosen) < share * sum(variances)
+    assert not chosen or sum(chosen) - min(chosen) < share * sum(deviations)
     assert not (chosen and left) or min(chosen) >= max(left)
+
+
+def test_the_filter_ranks_groups_by_the_standard_deviation_as_its_authors_do() -> None:
+    """Deviations 2 / sqrt(3) and three of 0.4 / sqrt(3); variances 4 / 3 and three of 0.16 / 3.
+
+    A share of 0.9 takes all four of the first, and of the second the first group alone.
+    """
+    groups = [[2.0, 0.0, 2.0, 0.0], *([0.4, 0.0, 0.4, 0.0] for _ in range(3))]
+    kept = keep_by_variance(torch.tensor(groups).flatten(), 4, share=0.9)
+    assert kept.all()
+    assert (
+        keep_by_variance(torch.tensor(groups).flatten(), 4, share=0.8).view(4, 4)[:, 0].sum() == 3
+    )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from math import exp
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.trainers.rollout.test_rollout import CHAT, check_trace, rollout_of, vector
 from tests.trainers.tiny_models import tiny_model
 from trainers.backends.hf import HFBackend
+from trainers.credit.branches import shared_turn_advantages
 from trainers.history.summary import Summary
 from trainers.history.views import History, LastTurns
 from trainers.rollout.branching import choose_branches, first_turns, play_branched, turn_entropies
@@ -136,3 +140,66 @@ def test_an_environment_that_answers_otherwise_fails_its_branches() -> None:
         )
         with pytest.raises(EnvFailure, match="branching needs an environment that always answers"):
             play_branched(rollout, ["counting_40"] * 5, group_size=5, roots=1)
+
+
+# What first turns learn ---------------------------------------------------------------------------
+
+NUM_TURNS, GROUP = 4, 8
+_DRAWS = random.Random(0)
+LOGITS = [_DRAWS.gauss(0, 1) for _ in range(2**NUM_TURNS)]
+"""Of action 1 behind the actions before, which are the binary digits behind a leading 1."""
+REWARDS = [float(_DRAWS.random() < 0.3) for _ in range(2**NUM_TURNS)]
+
+
+def chance(actions: Sequence[int]) -> float:
+    """Return the probability of the last of some actions."""
+    logit = LOGITS[int("1" + "".join(map(str, actions[:-1])), 2)]
+    return 1 / (1 + exp(-logit if actions[-1] else logit))
+
+
+def value(actions: Sequence[int]) -> float:
+    """Return the expected reward behind some actions."""
+    if len(actions) == NUM_TURNS:
+        return REWARDS[int("".join(map(str, actions)), 2)]
+    return sum(chance([*actions, a]) * value([*actions, a]) for a in (0, 1))
+
+
+def branched_group(draws: random.Random, roots: int) -> tuple[list[list[int]], list[list[Any]]]:
+    """Return the actions of a group's episodes, and what names their turns."""
+
+    def play(actions: Sequence[int]) -> list[int]:
+        played = list(actions)
+        while len(played) < NUM_TURNS:
+            played.append(int(draws.random() < chance([*played, 1])))
+        return played
+
+    actions = [play([]) for _ in range(roots)]
+    names: list[list[Any]] = [[(n, t) for t in range(NUM_TURNS)] for n in range(roots)]
+    made = [root(*(-_log(chance(own[: t + 1])) for t in range(NUM_TURNS))) for own in actions]
+    for branch in choose_branches(made, GROUP - roots):
+        assert branch is not None
+        number = next(n for n, one in enumerate(made) if one is branch.root)
+        actions.append(play(actions[number][: branch.turn]))
+        own = [(len(names), t) for t in range(branch.turn, NUM_TURNS)]
+        names.append([*names[number][: branch.turn], *own])
+    return actions, names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("roots", "expected"), [(2, 1.0), (4, 0.78)])
+def test_first_turns_have_the_gradient_of_groups_without_branches(
+    roots: int, expected: float
+) -> None:
+    """With two roots of four turns all are branched at; with four the choice has a say."""
+    draws, num_groups = random.Random(1), 10_000
+    total = 0.0
+    for _ in range(num_groups):
+        actions, names = branched_group(draws, roots)
+        rewards = [value(own) for own in actions]
+        centred = [reward - fmean(rewards) for reward in rewards]
+        credit = shared_turn_advantages(centred, names, [True] * GROUP, group_size=GROUP)
+        first = chance([1])
+        total += sum(of[0] * (own[0] - first) for own, of in zip(actions, credit, strict=True))
+    first = chance([1])
+    true = first * (1 - first) * (value([1]) - value([0])) * (1 - 1 / GROUP)
+    assert total / num_groups / GROUP / true == pytest.approx(expected, abs=0.06)
