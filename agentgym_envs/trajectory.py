@@ -97,6 +97,7 @@ class ModelCall:
         retries: how often the request was sent again.
         seconds: from the request to its answer, retries included.
         cost: in the currency of the prices; None where there is no price.
+        is_refusal: the server marks the text as the model's refusal to answer.
     """
 
     finish_reason: str = ""
@@ -106,6 +107,7 @@ class ModelCall:
     retries: int = 0
     seconds: float = 0.0
     cost: float | None = None
+    is_refusal: bool = False
 
 
 @dataclass

@@ -19,13 +19,15 @@ class Answer:
     """A chat completion.
 
     Attributes:
-        text: what the policy wrote. A tool call is written as the `function_call` format has it.
+        text: what the policy wrote, a refusal included. A tool call is written as the
+            `function_call` format has it.
         finish_reason: why it ends.
         reasoning: what the server gives apart from the text, and what stood beside a tool call.
         prompt_tokens: tokens that were read, cached ones included.
         cached_tokens: those of them that the server had in its cache.
         completion_tokens: tokens that were written.
         cost: what the server says that it cost, where it does.
+        is_refusal: the server marks the text as the model's refusal to answer.
     """
 
     text: str
@@ -35,6 +37,7 @@ class Answer:
     cached_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
+    is_refusal: bool = False
 
 
 class Costs:

@@ -104,7 +104,8 @@ def _measured(
         with_interval(tally.success()),
         with_interval(tally.score()),
         f"{tally.turns / scored:.1f}",
-        f"{tally.invalid / max(tally.turns, 1):.1%}",
+        f"{tally.invalid / max(tally.turns, 1):.1%}"
+        + f", refusals {tally.refusals}" * bool(tally.refusals),
         f"{tally.truncated / scored:.1%}" + f", refused {tally.refused}" * bool(tally.refused),
         f"{tally.tokens / scored:.0f}",
         three_digits(tally.seconds / max(num_played, 1)),

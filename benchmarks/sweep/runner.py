@@ -135,17 +135,16 @@ class _Progress:
     def _count_earlier(self, folder: SweepFolder, cell: Cell, episodes: int) -> None:
         """Count the episodes of a cell's finished batches, as far as they can be read."""
         ends = Counter(
-            "failed" if episode.status == "failed" else "success" if episode.success else "other"
+            "failed" if episode.status == "failed" else "won" if episode.success else "lost"
             for batch, _ in folder.batches(cell)
             for episode in batch
         )
         self._shown.add(
             self._names[cell.policy],
             episodes=episodes,
+            won=ends["won"],
+            lost=ends["lost"],
             failed=ends["failed"],
-            scored=ends["success"] + ends["other"],
-            successes=ends["success"],
-            env_id=cell.scenario,
             earlier=True,
         )
 
@@ -157,10 +156,9 @@ class _Progress:
         self._shown.add(
             self._names[batch.cell.policy],
             episodes=failed + scored,
+            won=successes,
+            lost=scored - successes,
             failed=failed,
-            scored=scored,
-            successes=successes,
-            env_id=batch.cell.scenario,
         )
 
     def gave_up(self, batch: Batch) -> None:

@@ -128,6 +128,7 @@ class EvalResult:
         run: what was run: options, versions, command, as in a training run's `run.json`; empty
             where no command was.
         environments: a row for each of several environments, by its short name.
+        refusals: answers that a server marks as the model's refusal; they are played.
         cut_answers: answers that a server ended at their token limit.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
@@ -156,6 +157,7 @@ class EvalResult:
     global_step: int = 0
     run: dict[str, Any] = field(default_factory=dict)
     environments: dict[str, EnvironmentResult] = field(default_factory=dict)
+    refusals: int = 0
     cut_answers: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -201,6 +203,7 @@ class EvalResult:
             f"{self.failures}, "
             + f"unscored {self.unscored}, " * bool(self.unscored)
             + f"refused prompts {refused}, " * bool(refused)
+            + f"answers that refuse {self.refusals}, " * bool(self.refusals)
             + f"answers cut at --max_tokens_per_turn {self.cut_answers}, " * bool(self.cut_answers)
             + f"{self.wall_s:.1f} s",
         ]

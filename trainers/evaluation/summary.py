@@ -69,6 +69,7 @@ def summarize(
         global_step=trajectories[0].global_step,
         truncated=dict(Counter(t.truncated_by for t in finished if t.truncated_by is not None)),
         wall_s=wall_s,
+        refusals=total.refusals,
         cut_answers=total.cut_answers,
         prompt_tokens=total.prompt_tokens,
         cached_tokens=total.cached_tokens,

@@ -39,6 +39,7 @@ class Tally:
         longest_cut: turns of the longest episode that a turn limit ended; 0 where none was.
         seconds: that the episodes took, failed ones too; 0 where nobody measured.
         refused: episodes that ended because a server refused to answer.
+        refusals: answers that a server marks as the model's refusal.
         cut_answers: answers that a server ended at their token limit.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
@@ -57,6 +58,7 @@ class Tally:
     longest_cut: int = 0
     seconds: float = 0.0
     refused: int = 0
+    refusals: int = 0
     cut_answers: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -66,6 +68,7 @@ class Tally:
         """Count an episode that took so many seconds."""
         self.seconds += seconds
         calls = [turn.call for turn in episode.turns if turn.call is not None]
+        self.refusals += sum(call.is_refusal for call in calls)
         self.cut_answers += sum(call.finish_reason == "length" for call in calls)
         self.prompt_tokens += sum(call.prompt_tokens for call in calls)
         self.cached_tokens += sum(call.cached_tokens for call in calls)

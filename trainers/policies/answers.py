@@ -23,6 +23,8 @@ _FILTERED = (
 _BROKEN_OFF = {"error", "network_error", "abort", "aborted"}
 CONTENT_FILTER = "content_filter"
 """OpenAI's finish reason where a filter took the answer."""
+_REFUSAL = "refusal"
+"""OpenAI's field and part of a message that refuses, and Anthropic's finish reason."""
 
 
 def read_answer(body: Any) -> Answer:
@@ -30,7 +32,8 @@ def read_answer(body: Any) -> Answer:
 
     Content may be text, null or a list of parts; reasoning may stand in `reasoning_content`
     (DeepSeek, vLLM), `reasoning` (OpenRouter) or parts of its own. Of several tool calls the first
-    counts, for an episode plays one action a turn.
+    counts, for an episode plays one action a turn. A refusal is text that is marked as one, in
+    OpenAI's field of its own too.
 
     Raises:
         ValueError: it holds no message, or the message broke off: OpenRouter answers with status
@@ -40,7 +43,7 @@ def read_answer(body: Any) -> Answer:
     try:
         choice = body["choices"][0]
         message = choice["message"]
-        content, reasoning = _parts(message.get("content"))
+        content, reasoning, is_refusal = _parts(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError):
         raise ValueError(f"the answer holds no message: {str(masked(body))[:300]}") from None
     reasons = {str(choice.get(name)) for name in ("finish_reason", "native_finish_reason")}
@@ -48,7 +51,10 @@ def read_answer(body: Any) -> Answer:
         raise ValueError(f"the answer broke off: {str(masked(body))[:300]}")
     apart = message.get("reasoning_content") or message.get("reasoning")
     reasoning = reasoning or (apart if isinstance(apart, str) else "")
-    call = _tool_call(message.get("tool_calls"))
+    if isinstance(refusal := message.get(_REFUSAL), str) and refusal:
+        content = "\n\n".join(filter(None, [content, refusal]))
+        is_refusal = True
+    call = _tool_call(message.get("tool_calls") or [{"function": message.get("function_call")}])
     if call is not None:
         reasoning = "\n\n".join(filter(None, [reasoning, content]))
     return replace(
@@ -56,6 +62,7 @@ def read_answer(body: Any) -> Answer:
         text=content if call is None else call,
         finish_reason=str(choice.get("finish_reason") or ""),
         reasoning=reasoning,
+        is_refusal=call is None and (is_refusal or _REFUSAL in reasons),
     )
 
 
@@ -82,17 +89,19 @@ def read_usage(body: Any) -> Answer:
     )
 
 
-def _parts(content: Any) -> tuple[str, str]:
-    """Return the text and the reasoning of a message's content."""
+def _parts(content: Any) -> tuple[str, str, bool]:
+    """Return the text and the reasoning of a message's content, and whether a part refuses."""
     if content is None or isinstance(content, str):
-        return content or "", ""
+        return content or "", "", False
     texts: dict[bool, list[str]] = {False: [], True: []}
+    is_refusal = False
     for part in content:
         kind = "text" if isinstance(part, str) else part.get("type", "text")
         text = part if isinstance(part, str) else part.get("text") or part.get(kind)
         if isinstance(text, str):
             texts[kind in ("thinking", "reasoning")].append(text)
-    return "".join(texts[False]), "".join(texts[True])
+            is_refusal |= kind == _REFUSAL
+    return "".join(texts[False]), "".join(texts[True]), is_refusal
 
 
 def _tool_call(calls: Any) -> str | None:

@@ -269,6 +269,7 @@ class APIPolicy(Policy):
             retries=retries,
             seconds=round(time.monotonic() - request.started, 3),
             cost=answer.cost,
+            is_refusal=answer.is_refusal,
         )
         action = self._budgets.history_of(episode.trajectory.env_id).action(answer.text)
         return Reply(answer.text, answer.completion_tokens, call, action=action)

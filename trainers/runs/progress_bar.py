@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from statistics import fmean
 from threading import Event, Thread
 from typing import Any, Self
 
@@ -32,26 +30,28 @@ class _Row:
     Attributes:
         total: episodes in all.
         ended: those that have ended.
+        won: those of them that succeeded.
+        lost: those of them that did not.
         failed: those of them whose machinery broke.
-        scored: those of them whose outcome is known, by environment.
-        successes: those of them that succeeded, by environment.
         line: what was written of it last.
     """
 
     total: int
     ended: int = 0
+    won: int = 0
+    lost: int = 0
     failed: int = 0
-    scored: Counter[str] = field(default_factory=Counter)
-    successes: Counter[str] = field(default_factory=Counter)
     line: str = ""
 
     def facts(self, spent: float | None) -> list[str]:
+        # No rate of those that have ended: who wins ends first.
         parts = [f"{self.ended} of {self.total} episodes"]
+        if self.won or self.lost:
+            parts += [f"{self.won} won", f"{self.lost} lost"]
         if self.failed:
             parts.append(f"{self.failed} failed")
-        rates = [self.successes[name] / count for name, count in self.scored.items() if count]
-        if rates:
-            parts.append(f"success {fmean(rates):.1%}")
+        if 0 < self.ended < self.total:
+            parts.append(f"{self.total - self.ended} under way or to come")
         if spent is not None:
             parts.append(f"cost {spent:.4g}")
         return parts
@@ -60,8 +60,8 @@ class _Row:
 class EpisodeProgress:
     """A progress bar of episodes on the standard error; a context manager.
 
-    Shown are the episodes that have ended, those of them that failed, the success so far, what was
-    spent, and the time left; where several play, a row for each, and one for all without success.
+    Shown are the episodes that have ended, those of them that were won, lost and failed, what was
+    spent, and the time left; where several play, a row for each, and one for all.
 
     Args:
         totals: the episodes of each who plays, by name.
@@ -106,10 +106,9 @@ class EpisodeProgress:
         name: str,
         *,
         episodes: int = 1,
+        won: int = 0,
+        lost: int = 0,
         failed: int = 0,
-        scored: int = 0,
-        successes: int = 0,
-        env_id: str = "",
         earlier: bool = False,
     ) -> None:
         """Count episodes that have ended; numbers below 0 take some back.
@@ -117,17 +116,16 @@ class EpisodeProgress:
         Args:
             name: who played.
             episodes: how many.
+            won: those of them that succeeded.
+            lost: those of them that did not.
             failed: those of them whose machinery broke.
-            scored: those of them whose outcome is known.
-            successes: those of them that succeeded.
-            env_id: where they were played; the success shown is the mean over environments.
             earlier: an earlier command played them, so they tell nothing of the time that is left.
         """
         row = self._rows[name]
         row.ended += episodes
+        row.won += won
+        row.lost += lost
         row.failed += failed
-        row.scored[env_id] += scored
-        row.successes[env_id] += successes
         self._ended_before += episodes * earlier
         self.show()
 
@@ -153,9 +151,8 @@ class EpisodeProgress:
 
     def _all(self) -> _Row:
         rows = self._rows.values()
-        return _Row(
-            *(sum(getattr(row, name) for row in rows) for name in ("total", "ended", "failed"))
-        )
+        names = ("total", "ended", "won", "lost", "failed")
+        return _Row(*(sum(getattr(row, name) for row in rows) for name in names))
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -257,10 +254,9 @@ class Watch:
         is_scored = trajectory.status != "failed"
         self._progress.add(
             self._name,
+            won=is_scored and trajectory.success,
+            lost=is_scored and not trajectory.success,
             failed=not is_scored,
-            scored=is_scored,
-            successes=is_scored and trajectory.success,
-            env_id=trajectory.env_id,
             earlier=earlier,
         )
 

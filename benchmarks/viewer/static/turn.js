@@ -28,6 +28,7 @@ export function passage(text, kind) {
 
 export function chips(turn, before) {
   const found = [];
+  if (turn.call?.is_refusal) found.push(el("span", { class: "chip invalid" }, "refusal"));
   if (!turn.is_valid_action) found.push(el("span", { class: "chip invalid" }, "invalid action"));
   if (turn.reward !== 0) {
     const kind = turn.reward > 0 ? "paid" : "charged";

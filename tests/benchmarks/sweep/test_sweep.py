@@ -107,9 +107,11 @@ def test_the_progress_is_each_policys_and_of_episodes_that_have_ended(tmp_path, 
         first, second = batches
         follow(first, BatchOutcome(failed=1, scored=4, successes=1))
         assert Shown.present.facts() == {
-            "a/model": "5 of 8 episodes, 1 failed, success 25.0%, cost 0.25",
+            "a/model": "5 of 8 episodes, 1 won, 3 lost, 1 failed, 3 under way or to come, "
+            "cost 0.25",
             "b/model": "0 of 8 episodes",
-            "all": "5 of 16 episodes, 1 failed, cost 0.25, 0:00:00 left",
+            "all": "5 of 16 episodes, 1 won, 3 lost, 1 failed, 11 under way or to come, "
+            "cost 0.25, 0:00:00 left",
         }
         follow(first, BatchOutcome())  # its worker has died
         assert Shown.present.facts()["a/model"] == "0 of 8 episodes, cost 0.25"
@@ -119,9 +121,9 @@ def test_the_progress_is_each_policys_and_of_episodes_that_have_ended(tmp_path, 
 
     play_missing(folder, cells, two_at_once)
     assert Shown.present.facts() == {
-        "a/model": "8 of 8 episodes, success 25.0%, cost 0.25",
+        "a/model": "8 of 8 episodes, 2 won, 6 lost, cost 0.25",
         "b/model": "8 of 8 episodes",
-        "all": "16 of 16 episodes, cost 0.25, 0:00:00 left",
+        "all": "16 of 16 episodes, 2 won, 6 lost, cost 0.25, 0:00:00 left",
     }
 
 
@@ -133,7 +135,9 @@ def test_an_earlier_calls_episodes_are_counted_from_the_start(tmp_path, monkeypa
     next(tmp_path.rglob("batch_0002.jsonl")).unlink()
 
     def nobody(batches, follow):
-        assert Shown.present.facts() == {"random": "6 of 8 episodes, success 0.0%"}
+        assert Shown.present.facts() == {
+            "random": "6 of 8 episodes, 0 won, 6 lost, 2 under way or to come"
+        }
         yield from ()
 
     play_missing(folder, [cell()], nobody)

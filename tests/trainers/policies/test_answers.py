@@ -17,6 +17,7 @@ from trainers.policies.answers import read_answer
 
 CALL = {"type": "function", "function": {"name": "say", "arguments": '{"letter": "a"}'}}
 CALLED = '{"name": "say", "arguments": {"letter": "a"}}'
+NO = "I can't help with that."
 FILTERED = json.dumps(
     {
         "error": {
@@ -44,6 +45,8 @@ FILTERED = json.dumps(
         ({"content": None, "tool_calls": [CALL]}, CALLED, ""),
         ({"content": "hm", "tool_calls": [CALL, CALL]}, CALLED, "hm"),
         ({"content": "a", "tool_calls": []}, "a", ""),
+        ({"content": None, "function_call": CALL["function"]}, CALLED, ""),
+        ({"content": "a", "function_call": None}, "a", ""),
         (
             {"content": "", "tool_calls": [{"function": {"name": "say", "arguments": "{letter"}}]},
             '{"name": "say", "arguments": "{letter"}',
@@ -56,6 +59,51 @@ def test_content_reasoning_and_tool_calls_are_read(
 ) -> None:
     answer = read_answer({"choices": [{"message": said, "finish_reason": "stop"}]})
     assert (answer.text, answer.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "text"),
+    [
+        ({"content": None, "refusal": NO}, "stop", NO),
+        ({"refusal": NO}, "stop", NO),
+        ({"content": "I see.", "refusal": NO}, "stop", f"I see.\n\n{NO}"),
+        ({"content": [{"type": "refusal", "refusal": NO}]}, "stop", NO),
+        ({"content": NO}, "refusal", NO),
+    ],
+)
+def test_a_refusal_is_text_that_is_marked(said: dict[str, Any], reason: str, text: str) -> None:
+    answer = read_answer({"choices": [{"message": said, "finish_reason": reason}]})
+    assert (answer.text, answer.is_refusal) == (text, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": "a", "refusal": None},
+        {"content": "a", "refusal": ""},
+        {"content": None, "tool_calls": [CALL], "refusal": None},
+        {"content": None, "tool_calls": [CALL], "refusal": NO},  # it acts all the same
+    ],
+)
+def test_an_answer_that_acts_is_no_refusal(said: dict[str, Any]) -> None:
+    answer = read_answer({"choices": [{"message": said, "finish_reason": "stop"}]})
+    assert answer.text and not answer.is_refusal
+
+
+def test_a_refusal_is_played_kept_and_counted_apart() -> None:
+    def refuses_first(body: dict[str, Any]) -> dict[str, Any]:
+        return message(None, refusal=NO) if len(body["messages"]) == 2 else says_the_letter(body)
+
+    played: list[Trajectory] = []
+    with serving({CHAT: refuses_first}) as server:
+        result = evaluate(rollout_of(server), ["letters_0"], on_trajectory=played.append)
+    first, *others = played[0].turns
+    assert first.completion == NO
+    assert first.call is not None and first.call.is_refusal and others
+    assert not any(turn.call is None or turn.call.is_refusal for turn in others)
+    assert Trajectory.from_json(json.loads(played[0].to_line())) == played[0]
+    assert result.refusals == 1 and "answers that refuse 1, " in str(result)
+    assert {"role": "assistant", "content": NO} in server.requests[1]["messages"]
 
 
 @pytest.mark.parametrize(

@@ -28,21 +28,37 @@ class Clock:
         return self.now
 
 
-def test_the_facts_are_what_has_ended_failed_succeeded_and_cost_and_the_time_left() -> None:
+def test_the_facts_are_how_episodes_ended_what_they_cost_and_the_time_left() -> None:
     clock = Clock()
     spent: dict[str, float | None] = {"small": None}
     progress = EpisodeProgress({"small": 40}, spent=lambda: spent, clock=clock)
     assert progress.facts() == {"small": "0 of 40 episodes"}
-    progress.add("small", episodes=10, scored=10, successes=9, earlier=True)
-    assert progress.facts() == {"small": "10 of 40 episodes, success 90.0%"}
+    progress.add("small", episodes=10, won=9, lost=1, earlier=True)
+    assert progress.facts() == {
+        "small": "10 of 40 episodes, 9 won, 1 lost, 30 under way or to come"
+    }
     clock.now += 30
-    progress.add("small", scored=1, successes=1)
+    progress.add("small", won=1)
     progress.add("small", failed=1)
     spent["small"] = 0.123456
     # Two episodes in 30 s, and 28 to play: those of an earlier command took no time of this one.
     assert progress.facts() == {
-        "small": "12 of 40 episodes, 1 failed, success 90.9%, cost 0.1235, 0:07:00 left"
+        "small": "12 of 40 episodes, 10 won, 1 lost, 1 failed, 28 under way or to come, "
+        "cost 0.1235, 0:07:00 left"
     }
+
+
+def test_those_that_win_first_are_shown_as_counts_and_never_as_a_rate() -> None:
+    progress = EpisodeProgress({"small": 100}, clock=Clock())
+    for _ in range(63):
+        progress.add("small", won=1)
+    assert progress.facts()["small"].startswith(
+        "63 of 100 episodes, 63 won, 0 lost, 37 under way or to come, "
+    )
+    for place in range(37):
+        assert "%" not in progress.facts()["small"]
+        progress.add("small", won=place < 3, lost=place >= 3)
+    assert progress.facts()["small"].startswith("100 of 100 episodes, 66 won, 34 lost, 0:00:00")
 
 
 def test_of_several_that_play_each_has_a_row_and_its_lines_are_written_where_they_changed(
@@ -52,14 +68,14 @@ def test_of_several_that_play_each_has_a_row_and_its_lines_are_written_where_the
     progress = EpisodeProgress({"small": 4, "large": 4}, spent=lambda: {"small": 0.5, "large": 1})
     with progress:
         time.sleep(0.2)
-        progress.add("large", scored=1, env_id="a")
-        progress.add("large", scored=1, successes=1, env_id="b")
+        progress.add("large", lost=1)
+        progress.add("large", won=1)
         time.sleep(0.2)
     lines = [line for line in capfd.readouterr().err.splitlines() if not line.startswith("all: ")]
     assert lines[:2] == ["small: 0 of 4 episodes, cost 0.5", "large: 0 of 4 episodes, cost 1"]
-    assert lines[-1] == "large: 2 of 4 episodes, success 50.0%, cost 1"
+    assert lines[-1] == "large: 2 of 4 episodes, 1 won, 1 lost, 2 under way or to come, cost 1"
     assert len(lines) in (3, 4)  # between the two that ended a line may have been written
-    assert progress.facts()["all"].startswith("2 of 8 episodes, cost 1.5, ")
+    assert progress.facts()["all"].startswith("2 of 8 episodes, 1 won, 1 lost, 6 ")
 
 
 def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
@@ -69,14 +85,14 @@ def test_a_line_is_written_now_and_then_where_there_is_no_terminal(
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
     progress = EpisodeProgress({"small": 4})
-    progress.add("small", scored=1)
+    progress.add("small", lost=1)
     with progress:
         deadline = time.monotonic() + 10
         while told.getvalue().count("\n") < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
     lines = told.getvalue().splitlines()
     assert len(lines) >= 2
-    assert all(line.startswith("small: 1 of 4 episodes, success 0.0%, ") for line in lines), lines
+    assert all(line.startswith("small: 1 of 4 episodes, 0 won, 1 lost, ") for line in lines), lines
     time.sleep(0.1)
     assert told.getvalue().splitlines() == lines
 
@@ -91,7 +107,9 @@ def test_a_watch_counts_what_was_spent_and_says_what_is_kept(
     ):
         ledger.add("key", Answer("a", cost=0.5))
         watch(Trajectory("e", "e_0", status="failed"))
-        assert "1 of 2 episodes, 1 failed, cost 0.5" in watch._progress.facts()["small"]
+        facts = watch._progress.facts()["small"]
+        assert facts.startswith("1 of 2 episodes, 1 failed, 1 under way or to come")
+        assert "cost 0.5" in facts
         raise KeyboardInterrupt
     assert "0 episodes had ended" in (told := capsys.readouterr().err)
     assert "and the answers that have cost 0.5. The same command with --resume" in told
@@ -128,7 +146,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_experts_episodes_are_shown(names: list[str]) -> None:
     environments = Environments(EnvArguments(env=[ENV_ID], action_format="plain"))
     expert_episodes(environments, ["letters_0", "letters_1"])
-    assert names[0].startswith("expert: 2 of 2 episodes, success 100.0%")
+    assert names[0].startswith("expert: 2 of 2 episodes, 2 won, 0 lost")
     environments.close()
 
 
