@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import RestParser, StrippedTextParser
 from agentgym_envs.alfworld import compat as original
-from agentgym_envs.alfworld.expert import moves
+from agentgym_envs.alfworld.expert import Expert, Sweep, moves
 from agentgym_envs.alfworld.house import House, Wording
 from agentgym_envs.alfworld.layout import build
+from agentgym_envs.alfworld.reasons import reason
 from agentgym_envs.alfworld.rules import rules
 from agentgym_envs.alfworld.tasks import alfworld_tasks
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
@@ -66,6 +66,10 @@ class ALFWorldEnv(TextEnv):
         "plain": StrippedTextParser(),
         "react": RestParser(),
     }
+    floors: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {
+        "listed_order": lambda env: env.sweep_moves(),
+        "reverse_order": lambda env: env.sweep_moves(backwards=True),
+    }
     house: House
 
     def __init__(
@@ -81,7 +85,7 @@ class ALFWorldEnv(TextEnv):
             self._wording = original.WORDING
             self.verbs = original.verbs_of(_VERBS)
         self._list_actions = list_actions
-        self.instructions = _instructions(self.verbs)
+        self.instructions = _instructions(self.verbs, says_why=compat is None)
         self.source = rules().source
         super().__init__(alfworld_tasks(), compat=compat, **kwargs)
 
@@ -101,6 +105,8 @@ class ALFWorldEnv(TextEnv):
         """Play one command; reaching the goal pays 1 and ends the episode."""
         command = action if self.is_agentgym_compat else " ".join(action.lower().split())
         self._last_answer, is_valid = self.house.act(command)
+        if not is_valid and not self.is_agentgym_compat:
+            self._last_answer = f"{self._last_answer} {reason(self.house, command)}"
         success = is_valid and self.house.is_won
         info = {"success": success, "is_valid_action": is_valid}
         return Outcome(self._with_list(self._last_answer), float(success), success, info=info)
@@ -120,11 +126,15 @@ class ALFWorldEnv(TextEnv):
     @property
     def thing_names(self) -> re.Pattern[str]:
         """Matches the kinds of places and things, with their numbers."""
-        return _names()
+        return rules().names
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from the current state, by what was seen until then."""
-        return moves(self.house, lambda: self._over)
+        return moves(Expert(self.house), lambda: self._over)
+
+    def sweep_moves(self, *, backwards: bool = False) -> Iterator[ExpertMove]:
+        """Yield the moves of a search through all places in the order they are listed."""
+        return moves(Sweep(self.house, backwards=backwards), lambda: self._over)
 
     def _with_list(self, observation: str) -> str:
         if not self._list_actions:
@@ -137,20 +147,16 @@ class ALFWorldEnv(TextEnv):
         return info
 
 
-def _instructions(verbs: Sequence[ActionVerb]) -> str:
+def _instructions(verbs: Sequence[ActionVerb], *, says_why: bool) -> str:
+    why = " It says why, too." if says_why else ""
     lines = "\n".join(f"{_slots(verb.template)}: {verb.description}" for verb in verbs)
     return (
         "You do a household task in a room. Places and things have a kind and a number, such as "
         "cabinet 2 and mug 1. What is in a closed place is seen when it is open. Each turn you do "
         f"one of:\n{lines}\n"
-        "A command that is not possible is answered with: Nothing happens."
+        f"A command that is not possible is answered with: Nothing happens.{why}"
     )
 
 
 def _slots(template: str) -> str:
     return template.replace("{", "<").replace("}", ">")
-
-
-@cache
-def _names() -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(rules().kinds)})\b(?: (\d+))?")

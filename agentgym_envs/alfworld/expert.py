@@ -22,9 +22,8 @@ _PROCESSES = {
 """By subtask: the command, the kind of place, and the word for what is done."""
 
 
-def moves(house: House, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
+def moves(expert: Expert, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
     """Yield moves until the episode ends or nothing is left to try; step between them."""
-    expert = Expert(house)
     for _ in range(MAX_MOVES):
         if is_over():
             return
@@ -116,10 +115,11 @@ class Expert:
 
     def _search(self, kind: str) -> ExpertMove | None:
         unseen = [place for place in self._house.places if not place.is_seen]
-        if not unseen:
-            return None
-        best = max(unseen, key=lambda place: self._promise(kind, place))
-        return self._reach(best, f"I look for {_a(kind)}")
+        return self._reach(self._next(unseen, kind), f"I look for {_a(kind)}") if unseen else None
+
+    def _next(self, unseen: Sequence[Place], kind: str) -> Place:
+        """Return the place where a thing is looked for next."""
+        return max(unseen, key=lambda place: self._promise(kind, place))
 
     # What is known ------------------------------------------------------------------------------
 
@@ -180,6 +180,22 @@ class Expert:
     def _put_command(self, held: Thing, place: Place) -> str:
         wording = self._house.wording
         return f"{wording.put} {held.name} {wording.into} {place.name}"
+
+
+class Sweep(Expert):
+    """Knows what to do with a thing, and nothing of where things are likely to be.
+
+    Args:
+        house: the episode's.
+        backwards: go through the list of places from its end.
+    """
+
+    def __init__(self, house: House, *, backwards: bool = False) -> None:
+        super().__init__(house)
+        self._end = -1 if backwards else 0
+
+    def _next(self, unseen: Sequence[Place], kind: str) -> Place:
+        return unseen[self._end]
 
 
 def _a(kind: str) -> str:

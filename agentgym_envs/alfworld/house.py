@@ -17,7 +17,13 @@ from agentgym_envs.alfworld.tasks import Task
 
 NOTHING_HAPPENS = "Nothing happens."
 _MIDDLE = "You are in the middle of a room. Looking quickly around you, you see"
-_CLEAN, _HEAT, _COOL = "sinkbasin", "microwave", "fridge"
+PROCESSES = {
+    "clean": ("sinkbasin", "cleanable"),
+    "heat": ("microwave", "heatable"),
+    "cool": ("fridge", "coolable"),
+}
+"""By verb: the kind of place that it needs, and the things it can be done to."""
+
 _KNIVES = frozenset({"knife", "butterknife"})
 
 
@@ -43,6 +49,11 @@ class Thing:
     def name(self) -> str:
         """What commands call it."""
         return f"{self.kind} {self.number}"
+
+    @property
+    def is_knife(self) -> bool:
+        """It slices other things."""
+        return self.kind in _KNIVES
 
 
 @dataclass(eq=False)
@@ -143,6 +154,10 @@ class House:
         if verb in self._movers:
             self.commands = self._commands()
         return answer, True
+
+    def is_at(self, place: Place) -> bool:
+        """Return whether the agent stands where it reaches a place."""
+        return place is self.at
 
     @property
     def is_won(self) -> bool:
@@ -286,14 +301,11 @@ class House:
         return commands
 
     def _processes(self, at: Place, held: Thing) -> dict[str, str]:
-        rules, kind = self.rules, held.kind
-        if at.kind == _CLEAN and kind in rules.cleanable:
-            return {"clean": f"clean {held.name} with {at.name}"}
-        if at.kind == _HEAT and kind in rules.heatable:
-            return {"heat": f"heat {held.name} with {at.name}"}
-        if at.kind == _COOL and kind in rules.coolable:
-            return {"cool": f"cool {held.name} with {at.name}"}
-        return {}
+        return {
+            verb: f"{verb} {held.name} with {at.name}"
+            for verb, (tool, trait) in PROCESSES.items()
+            if at.kind == tool and held.kind in getattr(self.rules, trait)
+        }
 
     def _handling(self, at: Place, held: Thing | None) -> list[str]:
         """Return what can be done with the things here, after `look` in the alphabet."""
@@ -304,7 +316,7 @@ class House:
         if at.is_closed:
             commands.append(f"open {at.name}")
         commands.sort()
-        if held is not None and held.kind in _KNIVES:
+        if held is not None and held.is_knife:
             commands += sorted(
                 f"slice {thing.name} with {held.name}"
                 for thing in at.contents
@@ -316,8 +328,7 @@ class House:
                 for thing in at.contents
                 if thing.kind not in rules.fixtures
             )
-        if self.task.subtask == "Look":
-            commands += [f"use {t.name}" for t in at.contents if t.kind == self.task.target]
+        commands += sorted(f"use {t.name}" for t in at.contents if t.kind in rules.toggleable)
         return commands
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 
 from agentgym_envs.alfworld.house import House, Place, Thing, Wording, by_name
-from agentgym_envs.alfworld.rules import Rules, rules
+from agentgym_envs.alfworld.rules import Rules, Scene, rules
 from agentgym_envs.alfworld.tasks import Task
 
 _GOALS = {
@@ -38,7 +38,7 @@ def build(number: int, task: Task, wording: Wording) -> tuple[House, str]:
     goal = _GOALS[task.subtask][int(draw() * 2)]
     scene = table.scenes[task.scene]
     places = [
-        Place(kind, count, is_openable=kind in table.openable)
+        Place(kind, count, is_openable=_has_door(kind, count, scene, table))
         for kind, total in sorted(scene.places.items())
         for count in range(total, 0, -1)
     ]
@@ -46,13 +46,10 @@ def build(number: int, task: Task, wording: Wording) -> tuple[House, str]:
     for kind in sorted(
         scene.things, key=lambda kind: (kind not in table.fixtures, kind != task.thing)
     ):
-        spots = list(_spots(kind, task, places, table))
         things: list[Thing] = []
-        for _ in range(_count(kind, task, table, draw)):
-            spot = _choose(spots, table, draw)
-            if spot is not None:
-                things.append(Thing(kind, number=0))
-                spot.contents.append(things[-1])
+        for spot in _spots(kind, task, places, table, draw):
+            things.append(Thing(kind, number=0))
+            spot.contents.append(things[-1])
         for behind, thing in enumerate(things):
             thing.number = len(things) - behind  # where there was no room, no gap is left
     for place in places:
@@ -60,16 +57,31 @@ def build(number: int, task: Task, wording: Wording) -> tuple[House, str]:
     return House(places, task, table, wording), goal.format(thing=task.thing, target=task.target)
 
 
-def _spots(kind: str, task: Task, places: Sequence[Place], table: Rules) -> Iterator[Place]:
-    """Yield where things of a kind may lie at the start; never where the goal wants them."""
-    if kind in table.fixtures:
-        present = {place.kind for place in places}
-        stands_on = next((name for name in table.fixtures[kind] if name in present), None)
-        yield from (place for place in places if place.kind == stands_on)
+def _has_door(kind: str, number: int, scene: Scene, table: Rules) -> bool:
+    return kind in table.openable and f"{kind} {number}" not in scene.doorless
+
+
+def _spots(
+    kind: str, task: Task, places: Sequence[Place], table: Rules, draw: Draw
+) -> Iterator[Place]:
+    """Yield the place of each thing of a kind; what may be taken lies never where it is wanted."""
+    standing = table.scenes[task.scene].standing.get(kind)
+    if standing is not None:
+        named = {place.name: place for place in places}
+        yield from (named[name] for name in standing)
         return
-    for place in places:
-        if kind in table.holds[place.kind] and (kind, place.kind) != (task.thing, task.target):
-            yield place
+    spots = [place for place in places if _may_hold(place, kind, task, places, table)]
+    for _ in range(_count(kind, task, table, draw)):
+        spot = _choose(spots, table, draw)
+        if spot is not None:
+            yield spot
+
+
+def _may_hold(place: Place, kind: str, task: Task, places: Sequence[Place], table: Rules) -> bool:
+    if kind in table.fixtures:
+        present = {other.kind for other in places}
+        return place.kind == next((k for k in table.fixtures[kind] if k in present), None)
+    return kind in table.holds[place.kind] and (kind, place.kind) != (task.thing, task.target)
 
 
 def _count(kind: str, task: Task, table: Rules, draw: Draw) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.alfworld.tasks import NUM_AGENTGYM, alfworld_tasks
-from worlds.alfworld.make import drawn_tasks, scene_of, write
+from worlds.alfworld.make import counted_places, drawn_tasks, scene_of, write
 
 SHIPPED = files("agentgym_envs.alfworld")
 
@@ -33,8 +33,32 @@ def test_a_scene_is_read_from_its_layout(tmp_path: Path) -> None:
     (tmp_path / "FloorPlan7-objects.json").write_text(json.dumps(objects))
     (tmp_path / "FloorPlan7-openable.json").write_text(json.dumps(dict.fromkeys(places, [0, 0])))
     assert scene_of(tmp_path, 7, table("kinds.json")) == {
-        "places": {"countertop": 2, "sinkbasin": 1, "stoveburner": 4},
+        "places": {"countertop": 2, "sinkbasin": 1, "stoveburner": 4, "toaster": 1},
         "things": ["mug"],
+    }
+
+
+PROBLEM = """
+(receptacleAtLocation Drawer_bar__plus_01 loc_1) (receptacleAtLocation Drawer_bar__plus_02 loc_1)
+(receptacleAtLocation Sink_bar__plus_01_bar_SinkBasin loc_2) (receptacleAtLocation ?r ?l)
+(openable Drawer_bar__plus_01) (inReceptacle HousePlant_bar_1 Drawer_bar__plus_02)
+(inReceptacle Mug_bar_1 Drawer_bar__plus_02) {door}
+"""
+
+
+def test_places_are_counted_in_the_original_s_games(tmp_path: Path) -> None:
+    for trial in range(3):
+        folder = tmp_path / "valid_seen" / "pick_and_place_simple-Mug-None-Drawer-305" / str(trial)
+        folder.mkdir(parents=True)
+        door = "(openable Drawer_bar__plus_02)" if trial == 0 else ""  # most games count
+        (folder / "initial_state.pddl").write_text(PROBLEM.format(door=door))
+    assert counted_places(tmp_path, frozenset({"drawer"})) == {
+        305: {
+            "places": {"drawer": 2, "sinkbasin": 1},
+            "doorless": ["drawer 1"],
+            "standing": {"desklamp": [], "houseplant": ["drawer 1"]},
+            "is_counted": True,
+        }
     }
 
 

@@ -1,17 +1,22 @@
 """Makes ALFWorld's tables: kinds of things, the 120 scenes, and the tasks with their ids.
 
-    python -m worlds.alfworld.make WHEEL MAPPINGS [--out FOLDER]
+    python -m worlds.alfworld.make WHEEL MAPPINGS GAMES [--out FOLDER]
 
 WHEEL is the unpacked package `alfworld` (0.4.2), MAPPINGS AgentGym's folder
-`agentenv-alfworld/configs` (commit 3ef9235d). Both are MIT licensed. AgentGym's tasks keep their
-numbers. The two further splits are drawn here: `validation` in the scenes that AgentGym uses, and
-`unseen` in the twelve that it does not, which are ALFRED's scenes for unseen validation and test.
+`agentenv-alfworld/configs` (commit 3ef9235d), GAMES the original's folder `json_2.1.1`, of whose
+`initial_state.pddl` files the places of each scene are counted. All are MIT licensed. Scenes
+without a game have the places of ALFRED's layouts.
+
+AgentGym's tasks keep their numbers. The two further splits are drawn here: `validation` in the
+scenes that AgentGym uses, and `unseen` in the twelve that it does not, which are ALFRED's scenes
+for unseen validation and test.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -39,12 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m worlds.alfworld.make", description=__doc__)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("mappings", type=Path)
+    parser.add_argument("games", type=Path)
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args(arguments)
     rules = run_path(str(options.wheel / "alfworld/gen/constants.py"))
     layouts = options.wheel / "alfworld/gen/layouts"
     kinds = kinds_of(rules)
     scenes = {number: scene_of(layouts, number, kinds) for number in sorted(rules["SCENE_NUMBERS"])}
+    for number, counted in counted_places(options.games, frozenset(kinds["openable"])).items():
+        scenes[number] |= counted
     tasks = list(agentgym_tasks(options.mappings))
     tasks += drawn_tasks([game for _, game in tasks], scenes)
     write(options.out / "kinds.json", kinds)
@@ -59,15 +67,13 @@ def kinds_of(rules: Tables) -> Tables:
     places = sorted(set(rules["STATIC_RECEPTACLES"]) - NO_PLACES)
     actions = rules["VAL_ACTION_OBJECTS"]
     return {
-        "places": {
-            kind.lower(): sorted(_whole(holds[kind])) for kind in places if _whole(holds[kind])
-        },
+        "places": {kind.lower(): sorted(_whole(holds[kind])) for kind in places},
         "openable": sorted(k.lower() for k in rules["OPENABLE_CLASS_LIST"] if k in places),
         "fixtures": sorted(kind.lower() for kind in FIXTURES),
         "vessels": sorted(kind.lower() for kind in rules["MOVABLE_RECEPTACLES"]),
         **{
             trait.lower(): sorted(_whole(actions[trait]))
-            for trait in ("Cleanable", "Heatable", "Coolable", "Sliceable")
+            for trait in ("Cleanable", "Heatable", "Coolable", "Sliceable", "Toggleable")
         },
     }
 
@@ -85,6 +91,55 @@ def scene_of(layouts: Path, number: int, kinds: Tables) -> Tables:
         "places": {kind: counts[kind] for kind in sorted(counts) if kind in kinds["places"]},
         "things": sorted(known.intersection(map(str.lower, present))),
     }
+
+
+def counted_places(games: Path, openable: frozenset[str]) -> dict[int, Tables]:
+    """Return the places of each scene that has a game: how many, doorless ones, what stands there.
+
+    Two of scene 308's games give its drawers doors that the 37 others do not; most games count.
+    """
+    scenes: dict[int, Counter[str]] = {}
+    for path in sorted(games.rglob("initial_state.pddl")):
+        number = int(path.parents[1].name.rpartition("-")[2])
+        problem = path.read_text("utf-8").lower()
+        names = _names(_PLACE.findall(problem))
+        has_door = set(_HAS_DOOR.findall(problem))
+        doorless = (
+            name
+            for identity, name in names.items()
+            if identity not in has_door and name.split()[0] in openable
+        )
+        standing: dict[str, list[str]] = {kind.lower(): [] for kind in sorted(FIXTURES)}
+        for thing, place in _LIES_IN.findall(problem):
+            kind = thing.partition("_bar_")[0]
+            if kind in standing and place in names:
+                standing[kind].append(names[place])
+        counts = Counter(name.split()[0] for name in names.values())
+        counted = {
+            "places": dict(sorted(counts.items())),
+            "doorless": sorted(doorless),
+            "standing": {kind: sorted(spots) for kind, spots in standing.items()},
+            "is_counted": True,
+        }
+        scenes.setdefault(number, Counter())[json.dumps(counted)] += 1
+    return {number: json.loads(seen.most_common(1)[0][0]) for number, seen in scenes.items()}
+
+
+_PLACE = re.compile(r"\(receptacleatlocation ([^ ?]+) ")
+_LIES_IN = re.compile(r"\(inreceptacle ([^ ?]+) ([^ ?)]+)\)")
+_HAS_DOOR = re.compile(r"\(openable ([^ ?)]+)\)")
+
+
+def _names(identities: Sequence[str]) -> dict[str, str]:
+    """Return what the games call each place: the first of a kind has the highest number."""
+    names: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for identity in sorted(identities, reverse=True):
+        kind = identity.partition("_bar_")[0]
+        kind += "basin" if "basin" in identity else ""
+        counts[kind] += 1
+        names[identity] = f"{kind} {counts[kind]}"
+    return names
 
 
 def agentgym_tasks(folder: Path) -> Iterator[tuple[int, str]]:

@@ -70,7 +70,7 @@ def problem(house: House) -> str:
             facts += [f"(objectAtLocation {name} {where})"]
             traits = {
                 "pickupable": thing.kind not in rules.fixtures,
-                "toggleable": task.subtask == "Look" and thing.kind == task.target,
+                "toggleable": thing.kind in rules.toggleable,
                 "isReceptacleObject": thing.kind in rules.vessels,
                 **{n: thing.kind in getattr(rules, n) for n in ("cleanable", "heatable")},
                 **{n: thing.kind in getattr(rules, n) for n in ("coolable", "sliceable")},

@@ -56,6 +56,37 @@ def test_the_expert_goes_on_from_any_state(compat: str | None) -> None:
             assert solves(env), number
 
 
+@pytest.mark.parametrize(("floor", "first"), [("listed_order", 0), ("reverse_order", -1)])
+def test_a_sweep_goes_through_the_places_in_their_order(floor: str, first: int) -> None:
+    env = ALFWorldEnv(split="test", max_turns=200)
+    solved = 0
+    for task_id in env.task_ids()[::10]:
+        env.reset(options={"task_id": task_id})
+        assert next(env.floor(floor)) == f"go to {env.house.places[first].name}"
+        for action in env.floor(floor):
+            *_, info = env.step(action)
+            assert info["is_valid_action"]
+        solved += info["success"] and info["turn"] <= 30
+        assert info["success"]
+    assert 10 <= solved <= 18  # of 20: what the listing alone gives
+
+
+def test_the_hard_suite_s_turns_are_too_few_for_a_sweep() -> None:
+    solved = {}
+    for policy in ("expert", "listed_order", "reverse_order"):
+        env = ALFWorldEnv(max_turns=12)
+        solved[policy] = 0
+        for task_id in env.task_ids("test")[::4]:
+            env.reset(options={"task_id": task_id})
+            for action in env.expert() if policy == "expert" else env.floor(policy):
+                *_, terminated, truncated, info = env.step(action)
+                if terminated or truncated:
+                    break
+            solved[policy] += info["success"]
+    assert solved["expert"] >= 42  # of 50
+    assert max(solved["listed_order"], solved["reverse_order"]) <= 22
+
+
 def test_an_expert_whose_moves_are_not_played_ends() -> None:
     env = ALFWorldEnv()
     env.reset(options={"task_id": 0})

@@ -55,7 +55,9 @@ def test_a_game_gives_what_the_engine_gives(number: int) -> None:
         in_the_middle = command == "look" and env.house.at is None
         observation, _, terminated, truncated, info = env.step(command)
         state, _, won = real.step(command)
-        if not in_the_middle:  # the engine sees nothing there
+        if not info["is_valid_action"]:  # the engine does not say why
+            assert observation.startswith(f"{state.feedback} ")
+        elif not in_the_middle:  # the engine sees nothing there
             assert state.feedback == observation, command
         assert won == terminated == info["success"]
         if won or truncated:

@@ -69,6 +69,48 @@ def test_every_goal_can_be_reached_by_the_tables() -> None:
             assert game.thing in processes.get(game.subtask, {game.thing})
 
 
+# Counts of the original's games (`initial_state.pddl` of `json_2.1.1`).
+@pytest.mark.parametrize(
+    ("scene", "kind", "count", "doorless"),
+    [
+        (305, "drawer", 5, 2),
+        (308, "drawer", 6, 3),
+        (308, "shelf", 6, 0),
+        (10, "cabinet", 6, 3),
+        (424, "handtowelholder", 2, 0),
+        (1, "toaster", 1, 0),
+    ],
+)
+def test_a_scene_has_the_places_of_the_original_s_games(
+    scene: int, kind: str, count: int, doorless: int
+) -> None:
+    table = rules()
+    assert table.scenes[scene].is_counted
+    assert table.scenes[scene].places[kind] == count
+    assert sum(name.split()[0] == kind for name in table.scenes[scene].doorless) == doorless
+    number = next(number for number, game in GAMES.items() if game.scene == scene)
+    env = ALFWorldEnv()
+    env.reset(options={"task_id": number})
+    own = [place for place in env.house.places if place.kind == kind]
+    closed = count - doorless if kind in table.openable else 0
+    assert (len(own), sum(place.is_closed for place in own)) == (count, closed)
+
+
+def test_thirteen_scenes_are_known_by_their_layouts_alone() -> None:
+    guessed = {number for number, scene in rules().scenes.items() if not scene.is_counted}
+    assert guessed == {9, 29, 211, 215, 217, 221, 226, 228, 315, 325, 404, 421, 425}
+
+
+def test_lamps_stand_where_the_original_s_stand() -> None:
+    env = ALFWorldEnv()
+    number = next(number for number, game in GAMES.items() if game.scene == 323)
+    env.reset(options={"task_id": number})
+    lamps = {
+        place.name for place in env.house.places for t in place.contents if t.kind == "desklamp"
+    }
+    assert lamps == {"desk 1", "sidetable 2"}
+
+
 def test_tasks_are_drawn_by_subtask_and_room() -> None:
     env = ALFWorldEnv(tasks=["Heat"], split="test")
     assert {env.reset(seed=seed)[1]["subtask"] for seed in range(5)} == {"Heat"}

@@ -91,6 +91,7 @@ def test_the_shipped_suites_are_the_papers_panels_together_and_one_by_one():
         "agentgym-rl-27",
         "agentgym-14",
         "quick",
+        "alfworld-hard",
         "babyai-hard",
         "long",
         *names,
@@ -110,6 +111,15 @@ def test_the_harder_panels_of_babyai_have_its_tasks():
     for harder in find_suite("babyai-hard").panels:
         assert harder.tasks() == panel.tasks()
         assert harder.env_kwargs
+
+
+def test_the_harder_panels_of_alfworld_are_whole_splits_in_12_turns():
+    for harder in find_suite("alfworld-hard").panels:
+        env = harder.make()
+        tasks = harder.tasks()
+        listed = sorted(task_id for ids in tasks.values() for task_id in ids)
+        assert listed == sorted(env.unwrapped.task_ids(harder.split))
+        assert (harder.max_turns, harder.digest) == (12, task_digest(tasks))
 
 
 def test_tasks_that_are_not_the_pinned_ones_are_refused():
