@@ -31,11 +31,12 @@ from trainers.models.loading import (
     use_template,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.configs import AgentOnlineConfig, ModelArguments
 from trainers.options.consistency import refuse_split_weights
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
 from trainers.options.errors import check_kind
 from trainers.options.keywords import check_given
+from trainers.options.model_names import base_of_adapter
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -312,9 +313,14 @@ class OnlineTrainer(
 
 
 def _checked(model: Any) -> Any:
-    """Return a model, loaded or by its name or folder, that a trainer can take."""
+    """Return a model, loaded or by its name or folder, that a trainer can take.
+
+    TRL would load the folder of an adapter alone with the adapter beside the weights.
+    """
     if isinstance(model, str):
         model = resolve_model(model)
+        if base_of_adapter(model) is not None:
+            return load_policy(ModelArguments(model_name_or_path=model))[0]
         check_named(model)
     else:
         check_loaded(model)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from math import inf, nextafter
 from typing import Any
 
 from accelerate.utils import gather_object
@@ -198,7 +199,25 @@ class RolloutEvaluationMixin:
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
         )
+        if self.is_in_train and step == 0:
+            self._let_start_compete(metrics)
         return metrics
+
+    def _let_start_compete(self: Any, metrics: dict[str, float]) -> None:
+        """Save the weights before training as the best so far, which a later equal replaces.
+
+        transformers chooses among checkpoints of later steps alone.
+        """
+        if not self.args.load_best_model_at_end:
+            return
+        self._determine_best_metric(metrics, trial=None)
+        state = self.state
+        worse = -inf if self.args.greater_is_better else inf
+        state.best_metric = nextafter(state.best_metric, worse)
+        state.best_global_step = 0
+        state.best_model_checkpoint = str(self._checkpoint_folder())
+        self._save_checkpoint(self.model_wrapped, trial=None)
+        self.control = self.callback_handler.on_save(self.args, state, self.control)
 
     def _play_share(
         self: Any, validation: Validation, task_ids: Sequence[str], label: str, step: int

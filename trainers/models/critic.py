@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import AutoModel
-from trl.trainer import disable_dropout_in_model
 
+from trainers.models.dropout import disable_dropout
 from trainers.models.loading import resolve_model
 
 HEAD_FILE = "value_head.safetensors"
@@ -63,7 +63,7 @@ class Critic(nn.Module):
         """
         folder = resolve_model(name)
         model = AutoModel.from_pretrained(folder, dtype=dtype)
-        disable_dropout_in_model(model)
+        disable_dropout(model)
         critic = cls(_hidden_size(model), model)
         if (Path(folder) / HEAD_FILE).is_file():
             critic.head.load_state_dict(load_file(Path(folder) / HEAD_FILE))

@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
+from agentgym_envs.files import making_folder
 from trainers.models.fetched import (
     fetch_smollm2,
     make_smollm2_textcraft,
@@ -93,7 +94,40 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
         tokenizer = load_tokenizer(name, template)
         model, _ = _load(base, args, None)
         merged = PeftModel.from_pretrained(model, name).merge_and_unload()
+        merged.is_merged = True
         return merged.requires_grad_(True), tokenizer  # peft had frozen the base
+
+
+def save_merged_start(model: Any, tokenizer: Any, folder: Path, *, write: bool) -> None:
+    """Save the model that an adapter is trained on, where it was merged and lies nowhere whole.
+
+    The adapter names the saved folder as its base. On the base of the merged one it would be
+    another policy.
+
+    Args:
+        model: what is trained.
+        tokenizer: its tokenizer.
+        folder: where the model is saved, unless it is there already.
+        write: False in all processes but the first.
+    """
+    if not isinstance(model, PeftModel) or not getattr(model.get_base_model(), "is_merged", False):
+        return
+    for config in model.peft_config.values():
+        config.base_model_name_or_path = str(folder.resolve())
+    if write and not folder.is_dir():
+        with making_folder(folder) as draft:
+            base = model.get_base_model()
+            base.save_pretrained(draft, state_dict=_without_adapter(base, model.base_model.prefix))
+            tokenizer.save_pretrained(draft)
+
+
+def _without_adapter(base: Any, prefix: str) -> dict[str, torch.Tensor]:
+    """Return the weights of a model that an adapter is wrapped around, by their own names."""
+    own = {}
+    for name, weight in base.state_dict().items():
+        if prefix not in name and ".modules_to_save." not in name:
+            own[name.replace(".base_layer.", ".").replace(".original_module.", ".")] = weight
+    return own
 
 
 def check_named(name: str) -> None:

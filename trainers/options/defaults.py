@@ -94,6 +94,10 @@ class AgentDefaults(TemplateArguments):
     metric_for_best_model: str | None = field(
         default=SUCCESS_METRIC, metadata={"help": "Metric that chooses the best checkpoint."}
     )
+    log_weight_changes: bool = field(
+        default=False,
+        metadata={"help": "Log which share of the weights differs from the start's."},
+    )
     ddp_timeout: int = field(
         default=86_400,
         metadata={

@@ -13,6 +13,8 @@ SMOLLM2 = "smollm2"
 SMOLLM2_TEXTCRAFT = "smollm2-textcraft"
 """SmolLM2 after some of TextCraft's expert episodes, made of `smollm2` and a shipped adapter."""
 MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)
+START = "start"
+"""The folder in a run's with the model that an adapter is trained on, where it was merged."""
 
 _ON_THE_HUB = {"HuggingFaceTB/SmolLM2-135M-Instruct": SMOLLM2}
 _SIZES = {(128, 4, 1465): TINY, (576, 30, 49152): SMOLLM2}
@@ -43,4 +45,9 @@ def base_of_adapter(model: str) -> str | None:
     file = Path(model) / "adapter_config.json"
     if not file.is_file() or file.with_name("config.json").is_file():
         return None
-    return str(json.loads(file.read_text("utf-8"))["base_model_name_or_path"])
+    base = str(json.loads(file.read_text("utf-8"))["base_model_name_or_path"])
+    if Path(base).name != START:
+        return base
+    # The run's folder may have been moved, and another run may have taken its place.
+    own = (folder / START for folder in file.resolve().parents)
+    return next((str(start) for start in own if start.is_dir()), base)

@@ -94,15 +94,20 @@ def print_end(
     """
     measured = validations(folder)
     overall = [one for one in measured if not one.env_id] or measured
-    of_step = {one.global_step: f"{one.success:.1%} ({one.interval})" for one in overall}
+    success = {one.global_step: one for one in overall}
+    of_step = {step: f"{one.success:.1%} ({one.interval})" for step, one in success.items()}
     if weights_step not in of_step:
         return
     which = "" if weights_step == global_step else f", the best by {best_by}"
+    lost = 0.0
+    if 0 in success and weights_step:
+        lost = success[0].success - success[weights_step].success
     print_plan(
         f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
         {
             "measured": f"success {of_step[weights_step]}",
             "before training": of_step.get(0, f"not measured; {MEASURES_BEFORE} does that"),
+            "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
         },
     )
 

@@ -5,6 +5,7 @@
     DIR/trajectories/*.jsonl      episodes, compressed ones as *.jsonl.gz
     DIR/learning_curve.png        drawn from the metrics
     DIR/checkpoint-N/             what training goes on from
+    DIR/start/                    the model under a new adapter, where another was merged into it
     DIR/pairs/*.jsonl             episodes that DPO's pairs are made of
     DIR/summary.json              of a quickstart: success before and after
 
@@ -23,6 +24,7 @@ from typing import Any
 
 from agentgym_envs.files import write_whole
 from agentgym_envs.secrets import masked
+from trainers.options.model_names import START
 from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint
 
 logger = logging.getLogger(__name__)
@@ -40,7 +42,7 @@ EPISODES = ".jsonl"
 
 RUN_ARTIFACTS = (
     *(RUN_FILE, METRICS_FILE, CURVE_FILE, TRAJECTORIES, f"{CHECKPOINT}*"),
-    *("completions", "round_*", PAIRS),
+    *("completions", "round_*", PAIRS, START),
 )
 SAVED_MODEL = (
     *("config.json", "generation_config.json", "*.safetensors", "*.safetensors.index.json"),

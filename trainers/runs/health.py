@@ -72,7 +72,8 @@ SYMPTOMS = (
         "sampled and trained log-probabilities differ by {value:.3f} nats per token on average, so "
         "the policy is trained on tokens of another distribution",
         "Rounding is the usual cause, or with --max_staleness the steps between: compare with a "
-        "run in --dtype float32 and without --bf16; an engine of its own (--backend) needs the "
+        "run in --dtype float32 and without --bf16. With --disable_dropout false, dropout is "
+        "another: tokens are sampled without it. An engine of its own (--backend) needs the "
         "trainer's dtype and its newest weights",
     ),
     Symptom(

@@ -20,6 +20,7 @@ from trainers.runs.health import HealthWarnings
 from trainers.runs.provenance import resumption, write_run
 from trainers.runs.stopping import SkipNonFinite
 from trainers.runs.trackers import add_options_for_trackers
+from trainers.runs.weight_changes import WeightChanges
 from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
@@ -175,6 +176,7 @@ def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
         trainer.run_file,
         SkipNonFinite(),
         HealthWarnings(),
+        WeightChanges(log=getattr(trainer.args, "log_weight_changes", False)),
         MetricsFile(folder, max_outage=trainer.max_outage),
         LearningCurve(folder),
     ):

@@ -18,6 +18,7 @@ from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.rewards import has_reward, reward_columns
+from trainers.models.dropout import disable_dropout
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
@@ -29,7 +30,7 @@ from trainers.trl_bridge.epoch_order import EpochOrder, LearnableOrder, MixtureO
 from trainers.trl_bridge.importance import ImportanceMixin
 from trainers.trl_bridge.measures import MeasuresMixin
 from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
-from trainers.trl_bridge.reference import MovingReferenceMixin
+from trainers.trl_bridge.reference import ReferenceMixin
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
@@ -42,7 +43,7 @@ _COMPLETIONS = 3
 class EpisodeTrainer(  # type: ignore[misc]
     SetupMixin,
     CPUPassesMixin,
-    MovingReferenceMixin,
+    ReferenceMixin,
     SavingMixin,
     EpisodeMetricsMixin,
     MeasuresMixin,
@@ -93,6 +94,9 @@ class EpisodeTrainer(  # type: ignore[misc]
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
             super().__init__(rollout_func=self._roll_out, **kwargs)
+        self.refer_to_start()
+        if self.args.disable_dropout:
+            disable_dropout(self.model, self.ref_model)
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return what `rollout.run` is called with besides the tasks.

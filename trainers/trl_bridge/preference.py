@@ -19,9 +19,10 @@ from trl import DPOTrainer
 from trl.models import prepare_deepspeed
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
+from trainers.models.dropout import disable_dropout
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.epoch_order import MixtureOrderMixin
-from trainers.trl_bridge.reference import MovingReferenceMixin
+from trainers.trl_bridge.reference import ReferenceMixin
 from trainers.trl_bridge.saving import SavingMixin
 from trainers.trl_bridge.setup import SetupMixin
 
@@ -52,7 +53,7 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
 
 
 class PreferenceTrainer(  # type: ignore[misc]
-    MixtureOrderMixin, SetupMixin, CPUPassesMixin, MovingReferenceMixin, SavingMixin, DPOTrainer
+    MixtureOrderMixin, SetupMixin, CPUPassesMixin, ReferenceMixin, SavingMixin, DPOTrainer
 ):
     """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
 
@@ -98,6 +99,8 @@ class PreferenceTrainer(  # type: ignore[misc]
             processing_class=processing_class,
             **kwargs,
         )
+        if args.disable_dropout:
+            disable_dropout(self.model, self.ref_model)
 
     def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:
         return dataset

@@ -1,7 +1,8 @@
-"""The reference of `sync_ref_model`, which moves towards the policy, across checkpoints.
+"""The reference that the policy's KL is measured to: the start's weights, or those it moved to.
 
-TRL makes the reference from the model that the run began with, so one that has moved would be back
-where it began after a resume.
+TRL loads it from the path that the model's configuration names, which may hold other weights: the
+base of an adapter that was merged, or the model before it was changed in Python. A reference that
+moves (`sync_ref_model`) would be back where it began after a resume.
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from trainers.options.errors import UsageError
 _FILE = "reference.pt"
 
 
-class MovingReferenceMixin:
-    """A mixin before `SavingMixin`: a checkpoint holds a reference that moves."""
+class ReferenceMixin:
+    """A mixin before `SavingMixin`: the reference is the start, or a checkpoint's."""
+
+    def refer_to_start(self: Any) -> None:
+        """Give the reference the weights that training starts from.
+
+        Where it is split among processes it keeps those of the model's path.
+        """
+        if self.ref_model is not None and not self._reference_is_split:
+            start = self.accelerator.unwrap_model(self.model)
+            self._reference.load_state_dict(start.state_dict())
 
     def _save_optimizer_and_scheduler(self: Any, output_dir: str) -> None:
         super()._save_optimizer_and_scheduler(output_dir)  # type: ignore[misc]
-        # In pieces, no process has all of it.
-        is_split = self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
-        if self._reference_moves and self.is_world_process_zero() and not is_split:
+        whole = not self._reference_is_split
+        if self._reference_moves and self.is_world_process_zero() and whole:
             torch.save(self._reference.state_dict(), Path(output_dir) / _FILE)
 
     def _load_optimizer_and_scheduler(self: Any, checkpoint: str | None) -> None:
@@ -43,6 +52,11 @@ class MovingReferenceMixin:
     @property
     def _reference_moves(self: Any) -> bool:
         return bool(self.args.sync_ref_model)
+
+    @property
+    def _reference_is_split(self: Any) -> bool:
+        """In pieces, of which no process has all."""
+        return bool(self.is_fsdp_enabled or is_deepspeed_zero3_enabled())
 
     @property
     def _reference(self: Any) -> torch.nn.Module:

@@ -16,6 +16,8 @@ from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
+from trainers.models.loading import save_merged_start
+from trainers.options.model_names import START
 from trainers.runs.announcement import print_end, title_of
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.checkpoints import (
@@ -80,6 +82,7 @@ class SavingMixin:
                 )
             check_optimizer(checkpoint)
             resume_from_checkpoint = str(checkpoint)
+        self._save_start()
         with SaveOnSignal() as on_signal:
             self.add_callback(on_signal)
             try:
@@ -98,6 +101,16 @@ class SavingMixin:
                 best_by=str(self.args.metric_for_best_model),
             )
         return output
+
+    def _save_start(self: Any) -> None:
+        folder = Path(self.args.output_dir) / START
+        model = self.accelerator.unwrap_model(self.model)
+        write = self.is_world_process_zero()
+        write_patiently(
+            str(folder),
+            lambda: save_merged_start(model, self.processing_class, folder, write=write),
+            limit=self.max_outage,
+        )
 
     def _remember_rng(self: Any) -> None:
         save = super()._save_rng_state  # type: ignore[misc]

@@ -25,7 +25,7 @@ from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig, AgentRLOOTrainer
 from trainers.sft import AgentSFTTrainer
 
-# By `transformers.Trainer`, on every path.
+# By `transformers.Trainer` and a run's records, on every path.
 TRANSFORMERS = """
     per_device_train_batch_size gradient_accumulation_steps num_train_epochs max_steps
     learning_rate lr_scheduler_type optim optim_args
@@ -46,7 +46,7 @@ TRANSFORMERS = """
     dataloader_persistent_workers dataloader_prefetch_factor
     dataloader_multiprocessing_context dataloader_in_order
     ddp_find_unused_parameters ddp_bucket_cap_mb ddp_broadcast_buffers ddp_static_graph
-    ddp_backend ddp_timeout fsdp fsdp_config deepspeed output_dir
+    ddp_backend ddp_timeout fsdp fsdp_config deepspeed output_dir log_weight_changes
 """
 
 # Where the learning rate falls by default; of a constant one it would be refused.

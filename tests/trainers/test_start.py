@@ -1,0 +1,144 @@
+"""What a run starts from: the reference of its KL, the base of its adapter, a rival of its best."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from transformers import AutoModelForCausalLM
+
+from tests.trainers.toys import make_model
+from trainers.grpo import main as train_grpo
+from trainers.models.loading import load_for_playing, load_policy
+from trainers.options.configs import ModelArguments
+from trainers.options.model_names import START, base_of_adapter
+from trainers.runs.folder import read_metrics
+
+G1 = ["--max_turns", "2", "--num_generations", "2", "--per_device_train_batch_size", "2"]
+SMALL = ["--env", "TextCraft", *G1, "--eval_strategy", "no", "--max_steps", "1", "--seed", "3"]
+IDS = torch.tensor([[5, 6, 7, 8]])
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    """Return the folder of an adapter alone that changes the tiny model."""
+    model, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    with torch.no_grad():
+        for name, weight in adapted.named_parameters():
+            if "lora_B" in name:
+                weight.fill_(0.1)
+    adapted.save_pretrained(tmp_path / "first")
+    return tmp_path / "first"
+
+
+def train(model: Path | str, folder: Path, *options: str) -> None:
+    assert train_grpo([*SMALL, "--model", str(model), "--output_dir", str(folder), *options]) == 0
+
+
+def logits(model: Any) -> torch.Tensor:
+    with torch.no_grad():
+        scores: torch.Tensor = model.eval()(IDS).logits
+    return scores
+
+
+def test_a_second_adapter_loads_on_the_merged_start(adapter: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(adapter, run, "--use_peft", "--lora_r", "2", "--learning_rate", "1e-9")
+    start, _ = load_policy(ModelArguments(model_name_or_path=str(adapter)))
+    saved = AutoModelForCausalLM.from_pretrained(run / START)
+    assert torch.allclose(logits(saved), logits(start), atol=1e-5)
+    for second in (run / "adapter", run / "checkpoint-1"):
+        named = json.loads((second / "adapter_config.json").read_text())
+        assert named["base_model_name_or_path"] == str((run / START).resolve())
+        by_peft = PeftModel.from_pretrained(
+            AutoModelForCausalLM.from_pretrained(named["base_model_name_or_path"]), second
+        )
+        assert torch.allclose(logits(by_peft), logits(start), atol=1e-4), "trained at 1e-9"
+        ours, _ = load_for_playing(ModelArguments(model_name_or_path=str(second)))
+        assert torch.allclose(logits(ours), logits(start), atol=1e-4)
+
+
+def test_the_start_is_found_where_the_run_was_moved_to(adapter: Path, tmp_path: Path) -> None:
+    train(adapter, tmp_path / "run", "--use_peft", "--lora_r", "2")
+    moved = (tmp_path / "run").rename(tmp_path / "moved")
+    assert base_of_adapter(str(moved / "checkpoint-1")) == str(moved / START)
+
+
+def test_the_start_is_saved_only_where_it_was_merged_and_an_adapter_needs_it(
+    adapter: Path, tmp_path: Path
+) -> None:
+    train("tiny", tmp_path / "one", "--use_peft", "--lora_r", "2")
+    train(adapter, tmp_path / "other")
+    assert not (tmp_path / "one" / START).exists()
+    assert not (tmp_path / "other" / START).exists()
+
+
+@pytest.mark.parametrize("further", [[], ["--use_peft", "--lora_r", "2"]])
+def test_the_kl_is_relative_to_an_adapter_s_folder(
+    adapter: Path, tmp_path: Path, further: list[str]
+) -> None:
+    train(adapter, tmp_path / "run", "--beta", "0.1", *further)
+    (entry,) = [e for e in read_metrics(tmp_path / "run") if "kl" in e]
+    assert abs(entry["kl"]) < 1e-6
+
+
+def test_the_kl_is_relative_to_the_weights_that_are_given(
+    trainer_in: Callable[..., Any], tmp_path: Path
+) -> None:
+    make_model().save_pretrained(tmp_path / "saved")
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "saved")
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.1 * torch.randn_like(weight))
+    trainer = trainer_in(model=model, beta=0.1, max_steps=1)
+    start = {name: weight.clone() for name, weight in model.state_dict().items()}
+    trainer.train()
+    assert abs(trainer.state.log_history[0]["kl"]) < 1e-6
+    for name, weight in trainer.ref_model.state_dict().items():
+        assert torch.equal(weight, start[name])
+
+
+def evaluated(trainer: Any, successes: list[float]) -> None:
+    """Let evaluations of a trainer report these successes, one after the other."""
+    values = iter(successes)
+    summarized = trainer.evaluate
+
+    def evaluate(*args: Any, **kwargs: Any) -> Any:
+        trainer.next_success = next(values)
+        return summarized(*args, **kwargs)
+
+    log = trainer.callback_handler.on_evaluate
+
+    def on_evaluate(args: Any, state: Any, control: Any, metrics: dict[str, float]) -> Any:
+        metrics["eval_success"] = trainer.next_success
+        return log(args, state, control, metrics)
+
+    trainer.evaluate = evaluate
+    trainer.callback_handler.on_evaluate = on_evaluate
+
+
+@pytest.mark.parametrize(
+    ("successes", "kept"), [([0.5, 0.25, 0.25], 0), ([0.5, 0.25, 0.5], 2), ([0.0, 0.5, 0.25], 1)]
+)
+def test_the_weights_before_training_compete_for_the_best(
+    trainer_in: Callable[..., Any], successes: list[float], kept: int
+) -> None:
+    trainer = trainer_in(
+        max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1,
+        eval_on_start=True, save_total_limit=1,
+    )  # fmt: skip
+    start = [weight.detach().clone() for weight in trainer.model.parameters()]
+    evaluated(trainer, successes)
+    trainer.train()
+    assert trainer.state.best_model_checkpoint.endswith(f"checkpoint-{kept}")
+    is_start = all(
+        torch.equal(one, other)
+        for one, other in zip(start, trainer.model.parameters(), strict=True)
+    )
+    assert is_start == (kept == 0)
