@@ -13,6 +13,7 @@ from agentgym_envs.registry import (
     resolve_env_id,
 )
 from agentgym_envs.server_names import PROTOCOLS
+from agentgym_envs.snapshots import restore
 from agentgym_envs.spaces import FreeText
 from agentgym_envs.tasks import ListedTasks, TaskSet, TaskSpec
 from agentgym_envs.trajectory import TokenTrace, Trajectory, Turn, read_jsonl, write_jsonl
@@ -38,6 +39,7 @@ __all__ = [
     "register_env",
     "registered_ids",
     "resolve_env_id",
+    "restore",
     "write_jsonl",
 ]
 __version__ = "0.1.0"

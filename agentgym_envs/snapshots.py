@@ -63,31 +63,18 @@ class SnapshotMixin(gym.Env[str, str]):
         return Snapshot(self.source, self._options, state, tuple(self._actions), self._last[1])
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go to where a snapshot was taken; the environment needs the same arguments.
+        """Go to where a snapshot was taken, past any wrappers; see `restore`.
 
         Raises:
             ValueError: the snapshot is of other data.
             EnvFailure: the environment's machinery broke, or playing the same again differed.
         """
-        if snapshot.source != self.source:
-            raise ValueError(
-                f"the snapshot is of {snapshot.source!r}, and this environment plays "
-                f"{self.source!r}; restore it in an environment of the same data"
-            )
-        self.np_random.bit_generator.state = dict(snapshot.random_state)
-        if snapshot.options is not None:
-            observation, _ = self.reset(options=dict(snapshot.options))
-            for action in snapshot.actions:
-                observation, *_ = self.step(action)
-            if observation != snapshot.observation:
-                raise EnvFailure(
-                    f"the same episode played again came to {observation!r:.200}, not to "
-                    f"{snapshot.observation!r:.200}; snapshots need the same arguments, and "
-                    "an environment that always answers the same actions in the same way"
-                )
-        else:  # of before the first reset
-            self._options, self._random_state, self._actions = None, None, []
-            self._over = True
+        restore(self, snapshot)
+
+    def _forget_episode(self) -> None:
+        """Be as before the first reset."""
+        self._options, self._random_state, self._actions = None, None, []
+        self._over = True
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return _rebuild(self._make, self.spec, self.snapshot())
@@ -99,6 +86,43 @@ class SnapshotMixin(gym.Env[str, str]):
         """Forget the episode before; `random_state` is that before the task was drawn."""
         self._options, self._actions = dict(options), []
         self._random_state = random_state
+
+
+def restore(env: gym.Env[str, str], snapshot: Snapshot) -> None:
+    """Go to where a snapshot was taken by playing the episode again through all wrappers.
+
+    So wrappers that count or record know of it, as they would not after
+    `env.unwrapped.restore(snapshot)`.
+
+    Args:
+        env: an environment with the same arguments as the one that the snapshot is of.
+        snapshot: of `env.unwrapped.snapshot()`.
+
+    Raises:
+        ValueError: the snapshot is of other data, or the environment takes none.
+        EnvFailure: the environment's machinery broke, or playing the same again differed.
+    """
+    inner = env.unwrapped
+    if not isinstance(inner, SnapshotMixin):
+        raise ValueError(f"env must be a text environment, got {inner!r:.80}")
+    if snapshot.source != inner.source:
+        raise ValueError(
+            f"the snapshot is of {snapshot.source!r}, and this environment plays "
+            f"{inner.source!r}; restore it in an environment of the same data"
+        )
+    inner.np_random.bit_generator.state = dict(snapshot.random_state)
+    if snapshot.options is None:  # of before the first reset
+        inner._forget_episode()
+        return
+    env.reset(options=dict(snapshot.options))
+    for action in snapshot.actions:
+        env.step(action)
+    if inner._last[1] != snapshot.observation:
+        raise EnvFailure(
+            f"the same episode played again came to {inner._last[1]!r:.200}, not to "
+            f"{snapshot.observation!r:.200}; snapshots need the same arguments, and "
+            "an environment that always answers the same actions in the same way"
+        )
 
 
 _Env = TypeVar("_Env", bound=SnapshotMixin)

@@ -22,7 +22,7 @@ from gymnasium.error import ResetNeeded
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.miniwob import expert, pages, prompts
-from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of
+from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of, success_threshold
 from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.webarena.actions import DRAG, VERBS, parse_action
 from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
@@ -52,8 +52,9 @@ class MiniWoBEnv(TextEnv):
     """One small task on one page.
 
     `info["raw_reward"]` is the page's own reward, from -1 to 1 and without loss for the time taken;
-    0 until the page has ended the episode. The reward is the same, but never below 0. An episode
-    whose raw reward is above 0 is a success, as in BrowserGym; its score is 1.
+    0 until the page has ended the episode. The reward is the same, but never below 0, and so is the
+    score. An episode is a success where the raw reward reaches `info["success_threshold"]`: 1, or
+    0.9 in the nine tasks that reward how close an answer is.
 
     Args:
         viewport_lines: lines of a page's tree shown at once; None shows whole pages.
@@ -161,10 +162,12 @@ class MiniWoBEnv(TextEnv):
             return Outcome(prompts.LEFT, terminated=True, info=info)
         if look.done:
             self._raw_reward = look.raw
-            success = look.raw > 0
+            # Some pages add up parts of 1, which rounding leaves just below it.
+            success = look.raw > success_threshold(self.task.subtask) - 1e-6
             message = prompts.SOLVED if success else prompts.FAILED
             reward = min(max(look.raw, 0.0), 1.0)
-            return Outcome(message, reward, terminated=True, info={**info, "success": success})
+            info |= {"success": success, "score": reward}
+            return Outcome(message, reward, terminated=True, info=info)
         message = self._observation()
         if refusal:
             message = f"That did not work: {one_line(refusal)}\n\n{message}"
@@ -189,4 +192,5 @@ class MiniWoBEnv(TextEnv):
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         info = super()._info(extra, truncated_by=truncated_by)
-        return {**info, "raw_reward": self._raw_reward}
+        threshold = success_threshold(self.task.subtask)
+        return {**info, "raw_reward": self._raw_reward, "success_threshold": threshold}

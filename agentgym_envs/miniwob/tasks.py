@@ -54,6 +54,14 @@ HELD_OUT = (
 )  # fmt: skip
 """The tasks of the panel `holdout`, whole families each; the panel `others` has the rest."""
 
+BY_CLOSENESS = frozenset(
+    """
+    bisect-angle chase-circle circle-center draw-circle draw-line find-midpoint right-angle
+    use-colorwheel use-colorwheel-2
+    """.split()
+)
+"""The tasks whose raw reward says how close an answer is; the others give 1 when they are done."""
+
 UNLISTED = "unlisted"
 
 
@@ -85,6 +93,11 @@ class MiniWoBTasks(TaskSet):
             )
         split = next((name for name, seeds in SPLIT_SEEDS.items() if seed in seeds), UNLISTED)
         return NAMES[place], split
+
+
+def success_threshold(name: str) -> float:
+    """Return the least raw reward of a task that is done."""
+    return 0.9 if name in BY_CLOSENESS else 1.0
 
 
 def seed_of(number: int) -> int:

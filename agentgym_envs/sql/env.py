@@ -200,6 +200,7 @@ class SQLEnv(TextEnv):
         return _MOST_ROWS if self.question.rows is not None else _MOST_ORIGINAL_ROWS
 
     def _columns(self, name: str) -> Outcome:
+        name = name.rstrip("; \n").strip("\"'`[]")  # as a statement would end and quote it
         table = next((own for own in self.database.tables if own.lower() == name.lower()), None)
         if table is None:
             text = (

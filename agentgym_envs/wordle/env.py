@@ -27,6 +27,10 @@ _MOST_REPEATED = 40
 """Characters of what is no word that the answer repeats."""
 
 
+EXAMPLE = "a d i e u"
+"""A word that can be guessed and is never the hidden one."""
+
+
 class WordleEnv(TextEnv):
     """A hidden word to guess.
 
@@ -44,7 +48,7 @@ class WordleEnv(TextEnv):
 
     instructions = (
         f"You guess a hidden word of five letters and have {NUM_GUESSES} guesses. Each turn you "
-        "write one word, a space between its letters, such as: s h i r e\n"
+        f"write one word, a space between its letters, such as: {EXAMPLE}\n"
         "The answer holds a mark for each letter of your guess, in its order:\n"
         "g: the word has this letter at this place.\n"
         "y: the word has this letter at another place.\n"
@@ -52,7 +56,9 @@ class WordleEnv(TextEnv):
         "Each letter is marked by itself: one that you write twice may be y twice, though the word "
         "has it once. What is not a word of the game costs a guess too."
     )
-    verbs = (ActionVerb("guess", "{word}", "Guess a word, a space between its letters: s h i r e"),)
+    verbs = (
+        ActionVerb("guess", "{word}", f"Guess a word, a space between its letters: {EXAMPLE}"),
+    )
     default_max_turns = NUM_GUESSES
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": WholeTextParser(),
@@ -153,7 +159,7 @@ class WordleEnv(TextEnv):
         """Return why a word cannot be guessed."""
         words = self.game.words
         if not is_word(word):
-            example = spelled(words.words[0]) if words.is_shown else "s h i r e"
+            example = spelled(words.words[0]) if words.is_shown else EXAMPLE
             return (
                 f"{clipped(written, _MOST_REPEATED)!r} is not a word of {NUM_LETTERS} letters from "
                 f"a to z; write one such as: {example}"

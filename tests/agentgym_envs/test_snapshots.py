@@ -10,8 +10,10 @@ import gymnasium as gym
 import pytest
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs import EnvFailure, TextEnv
+from agentgym_envs import EnvFailure, TextEnv, Trajectory, restore
+from agentgym_envs.snapshots import Snapshot
 from tests.helpers import EMBEDDED, CountingEnv, unless_missing
+from wrappers import FixedHorizon, HorizonCurriculum, RecordTrajectories
 
 Copy = Callable[[TextEnv], TextEnv]
 
@@ -135,3 +137,47 @@ def test_an_environment_that_plays_differently_is_no_silent_copy() -> None:
     snapshot = env.snapshot()._replace(observation="The counter is 7.")
     with pytest.raises(EnvFailure, match="played again came to 'The counter is 1.'"):
         env.restore(snapshot)
+
+
+def restore_unwrapped(env: gym.Env[str, str], snapshot: Snapshot) -> None:
+    env.unwrapped.restore(snapshot)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("call", [restore, restore_unwrapped])
+def test_a_snapshot_is_played_on_in_a_fresh_environment_of_gym_make(
+    call: Callable[[gym.Env[str, str], Snapshot], None],
+) -> None:
+    env = begun("agentgym/TextCraft-v0", turns=2)
+    fresh = gym.make("agentgym/TextCraft-v0")
+    call(fresh, env.snapshot())
+    for action in env.expert():
+        assert fresh.step(action) == env.step(action)
+
+
+def test_wrappers_know_of_a_restored_episode() -> None:
+    def make() -> gym.Env[str, str]:
+        limited = gym.make("agentgym/TextCraft-v0", max_episode_steps=4)
+        return RecordTrajectories(HorizonCurriculum(limited, FixedHorizon(9)), records.append)
+
+    records: list[Trajectory] = []
+    env = make()
+    env.reset(seed=3)
+    env.step("get 1 oak log")
+    snapshot = env.unwrapped.snapshot()  # type: ignore[attr-defined]
+    other = make()
+    restore(other, snapshot)
+    for _ in range(3):
+        *_, truncated, info = other.step("inventory")
+    assert truncated and info["truncated_by"] == "time_limit"
+    assert [turn.action for turn in records[-1].turns][0] == "get 1 oak log"
+
+
+def test_a_step_before_any_reset_is_still_refused() -> None:
+    with pytest.raises(ResetNeeded):
+        gym.make("agentgym/TextCraft-v0").step("inventory")
+
+
+def test_other_libraries_environments_are_refused() -> None:
+    snapshot = begun("agentgym/TextCraft-v0", turns=1).snapshot()
+    with pytest.raises(ValueError, match="env must be a text environment"):
+        restore(gym.make("CartPole-v1"), snapshot)

@@ -124,12 +124,25 @@ def test_time_neither_costs_nor_ends_anything(env: MiniWoBEnv) -> None:
     assert (reward, info["raw_reward"]) == (1.0, 1.0)
 
 
-def test_a_partial_reward_is_a_success_of_its_size(env: MiniWoBEnv) -> None:
-    begin(env, "click-test")
-    env.browser.look_up("last", "core.endEpisode(0.25, true)")
+@pytest.mark.parametrize(
+    ("name", "raw", "success"),
+    [
+        ("click-test", "0.25", False),
+        ("find-greatest", "0.1", False),
+        ("odd-or-even", "0.1 + 0.2 + 0.7 - 2e-16", True),
+        ("circle-center", "0.95", True),
+        ("circle-center", "0.85", False),
+    ],
+)
+def test_a_part_of_the_reward_is_a_success_only_where_the_task_is_done(
+    env: MiniWoBEnv, name: str, raw: str, success: bool
+) -> None:
+    begin(env, name)
+    env.browser.look_up("last", f"core.endEpisode({raw}, true)")
     _, reward, terminated, _, info = env.step("hover [1]")
-    assert (reward, terminated, info["raw_reward"]) == (0.25, True, 0.25)
-    assert (info["success"], info["score"]) == (True, 1.0)
+    assert (reward, terminated) == (pytest.approx(eval(raw)), True)
+    assert (info["success"], info["score"], info["raw_reward"]) == (success, reward, reward)
+    assert info["success_threshold"] == (0.9 if name == "circle-center" else 1.0)
 
 
 def test_the_test_split_has_the_package_s_test_data(env: MiniWoBEnv) -> None:

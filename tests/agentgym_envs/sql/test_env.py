@@ -49,6 +49,12 @@ def test_an_episode_begins_with_the_tables_and_the_question(env: SQLEnv) -> None
     assert observation.endswith(info["goal"])
 
 
+@pytest.mark.parametrize("action", ["COLUMNS Orders;", "columns `orders`", 'Columns "Orders" ;'])
+def test_a_table_may_be_named_as_in_a_statement(env: SQLEnv, action: str) -> None:
+    expected, *_ = env.step("columns orders")
+    assert env.step(action)[0] == expected
+
+
 def test_columns_are_listed_with_keys_and_references(env: SQLEnv) -> None:
     observation, *_ = env.step("columns Orders")
     lines = observation.splitlines()

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from agentgym_envs.wordle.env import WordleEnv
+from agentgym_envs.wordle.env import EXAMPLE, WordleEnv
 from agentgym_envs.wordle.game import Game, Guess, fitting, marks_of
 from agentgym_envs.wordle.lists import WordList, shipped_lists
 
@@ -40,6 +40,13 @@ def test_each_letter_is_marked_by_itself(word: str, hidden: str, marks: str) -> 
     assert marks_of(word, hidden) == marks
 
 
+def test_the_example_can_be_guessed_and_is_never_hidden() -> None:
+    lists = begun(10_003).lists
+    example = EXAMPLE.replace(" ", "")
+    assert lists.common is not None and example in lists.common.allowed
+    assert example not in {*lists.hidden, *lists.common.words, *lists.listed.words}
+
+
 def test_the_hidden_word_pays_1_and_ends_the_game() -> None:
     env = begun()
     assert env.game.hidden is not None
@@ -67,7 +74,7 @@ def test_the_sixth_wrong_guess_ends_the_game_and_tells_the_word() -> None:
     ("task_id", "action", "answer"),
     [
         (3, "", "'' is not a word of 5 letters from a to z; write one such as: s n o o p"),
-        (10_003, "a", "'a' is not a word of 5 letters from a to z; write one such as: s h i r e"),
+        (10_003, "a", "'a' is not a word of 5 letters from a to z; write one such as: a d i e u"),
         (3, "the word", "'the word' is not a word of 5 letters from a to z"),
         (3, "é t u d e", "'é t u d e' is not a word of 5 letters"),
         (3, "z e b r a", "zebra is not one of the 40 words."),

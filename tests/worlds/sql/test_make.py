@@ -198,3 +198,18 @@ def test_there_is_only_one_scale(tmp_path: Path) -> None:
 def test_the_shipped_content_is_made_again_byte_for_byte() -> None:
     content = pack(f"agentgym-sql v{VERSION}", make_questions(0))
     assert sha256(content).hexdigest() == ABOUT["content"]
+
+
+def test_a_region_is_called_one_wherever_a_question_names_it() -> None:
+    for question in load_questions().by_number.values():
+        names = re.findall(r"\b[rg]\.name = '([^']+)'", question.statement)
+        if question.database == "map" and names:
+            assert all(f"region {name}" in question.text for name in names), question.text
+
+
+def test_questions_say_which_products_and_contributions_count() -> None:
+    for question in load_questions().by_number.values():
+        if question.database == "shopping" and "JOIN categories" in question.statement:
+            assert "enabled or not" in question.text or "disabled ones included" in question.text
+        if "NOT EXISTS (SELECT 1 FROM posts" in question.statement:
+            assert re.search(r"\bposts?\b", question.text), question.text
