@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig
@@ -49,6 +50,7 @@ from trainers.runs.announcement import (
     title_of,
 )
 from trainers.runs.checkpoints import checkpoints
+from trainers.runs.health import BATCH_ZERO_STD
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.sampling_state import SamplingStateCallback
@@ -266,6 +268,22 @@ class OnlineTrainer(
     def normalizes_by_environment(self) -> bool:
         """Advantages are scaled by what is paid in their environment alone."""
         return self.args.scale_rewards == PER_ENVIRONMENT
+
+    def whiten(
+        self, values: torch.Tensor, rewards: torch.Tensor, episodes: EpisodeBatch
+    ) -> torch.Tensor:
+        """Return (R, T) whitened values; log how much of a batch was paid alike.
+
+        Args:
+            values: (R, T).
+            rewards: (E,) of the episodes; see `EpisodeBatch.whiten`.
+            episodes: the batch's.
+        """
+        by_environment = self.normalizes_by_environment
+        whitened, share = episodes.whiten(values, rewards, by_environment=by_environment)
+        logged = self._metrics["train" if self.model.training else "eval"]
+        logged[BATCH_ZERO_STD].append(share)
+        return whitened
 
     def turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
         """Return what each turn of this process's episodes is paid; see `rewards_by_turn`."""

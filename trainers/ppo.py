@@ -8,12 +8,15 @@ advantages by GAE (arXiv 1506.02438) from a learned value function, trained besi
 2. A turn's reward lies on its last sampled token; an outcome reward on the episode's last one.
 3. A truncated episode ends with value 0 by default: the horizon belongs to the task.
 4. Episodes without a reward, such as failed ones, are in no advantage, no whitening and no loss.
+5. Nothing is whitened of a batch whose episodes were all paid the same: what the critic is wrong by
+   would be a whole step.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,27 +88,32 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         turn = turn_of_token(mask, rows)
         axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
         values = self.values_of(batch) * mask
-        rewards = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
+        paid = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
+        rewards = paid
         if self.kl_in_reward:
-            rewards = rewards - self.beta * self.kl_of(batch, episodes)
-        options: dict[str, Any] = {
-            "gamma": self.args.gamma,
-            "lam": self.args.lam,
-            "critic_lam": self.args.critic_lam,
-            "bootstrap": self._values_at_truncation(episodes),
-        }
-        if self.args.gae_level == "turn":
-            credit = turn_gae(rewards, values, axis, turn, **options)
-        else:
-            credit = token_gae(rewards, values, axis, **options)
+            rewards = paid - self.beta * self.kl_of(batch, episodes)
+        by_turn = self.args.gae_level == "turn"
+        estimate = partial(turn_gae, turn=turn) if by_turn else token_gae
+        credit = estimate(
+            rewards,
+            values,
+            axis,
+            gamma=self.args.gamma,
+            lam=self.args.lam,
+            critic_lam=self.args.critic_lam,
+            bootstrap=self._values_at_truncation(episodes),
+        )
         batch["values"] = values
         batch["returns"] = credit.returns
         batch["value_mask"] = credit.value_mask
         batch["num_values"] = self._log_values(values, credit, episodes)
         if not self.args.whiten_advantages:
             return credit.advantages
-        by_environment = self.normalizes_by_environment
-        return episodes.whiten(credit.advantages, by_environment=by_environment)
+        without_critic = estimate(
+            paid, torch.zeros_like(values), axis, gamma=self.args.gamma, lam=1.0, critic_lam=1.0
+        )
+        discounted = axis.gather(without_critic.returns)[:, 0]
+        return self.whiten(credit.advantages, discounted, episodes)
 
     def _values_at_truncation(self, episodes: EpisodeBatch) -> torch.Tensor | None:
         """Return (E,) values of the states that truncated episodes were left in; 0 for others.

@@ -5,7 +5,8 @@ the KL to the reference from that token on, whitened over all sampled tokens of 
 `baseline="group"` (the same paper's REINFORCE++-baseline): the return less its group's mean,
 whitened likewise; the KL is a term of the loss then, as in GRPO. Neither divides by a group's
 deviation. Episodes without a reward, such as failed ones, are in no mean, no whitening and no
-loss.
+loss. Deviation: a batch whose episodes were all paid the same has no advantages; what KL there is
+would be whitened to a whole step.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class AgentReinforcePPTrainer(OnlineTrainer):
             time = SampledTokenIndex.from_mask(mask, episodes.episode_of_row, len(rewards))
             kl = self.kl_of(batch, episodes)
             values = kl_penalized_returns(rewards.to(kl.dtype), kl, time, beta=self.beta)
-        return episodes.whiten(values, by_environment=self.normalizes_by_environment)
+        return self.whiten(values, rewards, episodes)
 
 
 def main(argv: list[str] | None = None) -> int:

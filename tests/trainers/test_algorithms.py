@@ -94,6 +94,21 @@ def test_plain_reinforce_pp_whitens_returns_over_all_sampled_tokens(
     assert torch.allclose(batch["advantages"], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"beta": 0.5}, {"baseline": "group"}, {"scale_rewards": "environment", "beta": 0.5}],
+    ids=str,
+)
+def test_reinforce_pp_makes_no_step_of_rewards_that_are_alike(
+    options: dict[str, Any], credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]]
+) -> None:
+    """What KL there is, of rounding in the first step, would be whitened to a whole step."""
+    given = [episode(0.7), episode(0.7, traces=[trace(3, [1, 0, 1, 1, 1], seed=2)]), FAILED]
+    batch, trainer = credited(reinforce_pp.AgentReinforcePPTrainer, given, **options)
+    assert not batch["advantages"].any()
+    assert trainer.state.log_history[0]["frac_batch_zero_std"] == 1.0
+
+
 def test_reinforce_pp_with_baseline_whitens_returns_less_the_groups_mean(
     credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
 ) -> None:

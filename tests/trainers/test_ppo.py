@@ -47,6 +47,55 @@ def test_turns_are_paid_on_their_last_token_and_an_episodes_sum_is_its_return(
     assert firsts == [t.episode_return for t in given[:2]]
 
 
+def policy_and_critic_steps(trainer: Any) -> tuple[float, float]:
+    """Return how far the policy and the critic are moved by their training."""
+    modules = (trainer.model, trainer.critic)
+    before = [[p.detach().clone() for p in module.parameters()] for module in modules]
+    trainer.train()
+    moved = [
+        max((p - q).abs().max().item() for p, q in zip(module.parameters(), old, strict=True))
+        for module, old in zip(modules, before, strict=True)
+    ]
+    return moved[0], moved[1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({}, {"lam": 0.9}, {"gae_level": "turn"}, {"scale_rewards": "environment"}),
+        {"bootstrap_truncated": True},
+        {"kl_in_reward": True, "beta": 0.1},
+    ],
+    ids=str,
+)
+def test_the_critics_errors_are_no_step_where_all_episodes_were_paid_alike(
+    options: dict[str, Any], trainer_in: Maker, tmp_path: Path
+) -> None:
+    """Whitened, values of a thousandth have a gradient as large as any."""
+    given = [
+        played([0.25, 0.5], [1, 1, 0, 1, 0], status="truncated"),
+        played([0.5, 0.0, 0.25], [1, 0, 1], [1, 1], seed=5),
+        FAILED,
+    ]
+    model = make_folder(tmp_path / "model") if "beta" in options else None
+    trainer = with_head(trainer_in(given=given, model=model, **options))
+    policy, critic = policy_and_critic_steps(trainer)
+    assert policy == 0.0
+    assert critic > 0.0
+    assert logged(trainer, "frac_batch_zero_std") == [1.0]
+
+
+def test_a_discount_tells_episodes_of_different_lengths_apart(trainer_in: Maker) -> None:
+    given = [played([1.0], [1, 1]), played([1.0], [1, 1, 1, 1], seed=5)]
+    trainer = trainer_in(given=given, gamma=0.9)
+    trainer.train()
+    values = torch.tensor([0.9, 1.0, 0.729, 0.81, 0.9, 1.0])
+    whitened = (values - values.mean()) / values.std()
+    got = trainer.batch["advantages"][trainer.batch["completion_mask"].bool()]
+    assert got.tolist() == pytest.approx(whitened.tolist(), abs=1e-4)
+    assert logged(trainer, "frac_batch_zero_std") == [0.0]
+
+
 def test_the_steps_file_says_what_each_token_was_credited_with(trainer_in: Maker) -> None:
     given = [played([0.0, -0.5, 1.0], [1, 0, 1], [1, 1], seed=5), played([0.25], [1, 1, 0])]
     trainer = trainer_in(given=given, whiten_advantages=False)

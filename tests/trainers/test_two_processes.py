@@ -30,6 +30,7 @@ SAME = (
     "loss", "grad_norm", "reward", "episodes/failed", "episodes/success",
     "frac_reward_zero_std", "sampling/sampling_logp_difference/mean", LARGEST_GAP,
     *(f"sampling/importance_sampling_ratio/{name}" for name in ("mean", "raw_min", "raw_max")),
+    "entropy",
 )  # fmt: skip
 
 
@@ -56,7 +57,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_two_processes_have_the_losses_and_weights_of_one(
     loss_type: str, folders: tuple[Path, Path]
 ) -> None:
-    """Among the episodes of every step are a failed one and one of two windows."""
+    """Among the episodes of every step are a failed one, a masked one and one of two windows."""
     logs = [json.loads((folder / f"{loss_type}.json").read_text()) for folder in folders]
     assert [len(log) for log in logs] == [NUM_STEPS + 1] * 2
     for one, two in list(zip(*logs, strict=True))[:NUM_STEPS]:

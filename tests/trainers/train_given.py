@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,25 @@ from tests.trainers.toys import FAILED, Given, episode, make_model, make_tokeniz
 from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import EpisodeTrainer, task_dataset
 
-LOSS_TYPES = ("grpo", "dapo", "dr_grpo", "cispo")
+LOSS_TYPES = ("grpo", "dapo", "dr_grpo", "cispo", "bnpo")
+"""The last one with an entropy bonus."""
 NUM_STEPS = 2
 
 
 def step_episodes(step: int) -> list[Trajectory]:
-    """Eight episodes, two groups of four: one failed, one in windows, the rest of all lengths."""
+    """Eight episodes, two groups of four: one failed, one in windows, the rest of all lengths.
+
+    One was cut, and is masked. In the second step the first group was paid alike.
+    """
     windows = [trace(2, [1, 1, 0, 1], seed=100 + step), trace(5, [0, 1], seed=200 + step)]
     played = [
-        episode(float((n + step) % 3 == 0), traces=[trace(2 + n, [1, 0] * (1 + n % 4), seed=n)])
+        episode(
+            float((n + step) % 3 == 0 and not (step == 1 and n < 4)),
+            traces=[trace(2 + n, [1, 0] * (1 + n % 4), seed=n)],
+        )
         for n in range(8)
     ]
+    played[6] = replace(played[6], status="truncated")
     played[step] = FAILED
     played[(3 * step + 1) % 8] = episode(1.0, traces=windows)
     return played
@@ -38,6 +47,8 @@ def step_episodes(step: int) -> list[Trajectory]:
 
 class Keeping(EpisodeTrainer):
     """Plays this process's share of the given episodes, and writes it to a file."""
+
+    mask_truncated_episodes = True
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -60,6 +71,7 @@ def train(folder: Path, loss_type: str, per_device: int) -> None:
         per_device_train_batch_size=per_device, gradient_accumulation_steps=2, disable_tqdm=True,
         dataloader_pin_memory=False, max_completion_length=16,
         vllm_importance_sampling_mode="token_truncate", vllm_importance_sampling_clip_min=0.5,
+        entropy_coef=0.1 * (loss_type == "bnpo"),
     )  # fmt: skip
     trainer = Keeping(
         model=make_model(), args=args, reward_funcs=agent_reward,

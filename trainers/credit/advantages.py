@@ -142,6 +142,20 @@ def whiten_by_environment(
     return whitened
 
 
+def environments_that_vary(rewards: torch.Tensor, environment: torch.Tensor) -> torch.Tensor:
+    """Return (N,) bool: whether an episode's environment holds two rewards that differ.
+
+    Args:
+        rewards: (N,); NaN for episodes that do not count.
+        environment: (N,) int64, the number of each episode's environment.
+    """
+    varies = torch.zeros_like(rewards, dtype=torch.bool)
+    for number in environment.unique():
+        own = environment == number
+        varies[own] = groups_that_vary(rewards[own], int(own.sum()))
+    return varies
+
+
 def scale_by_environment(
     advantages: torch.Tensor, rewards: torch.Tensor, environment: torch.Tensor
 ) -> torch.Tensor:

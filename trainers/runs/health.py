@@ -35,6 +35,9 @@ class Symptom:
 ZERO_STD = "frac_reward_zero_std"
 """The metric that says something only where episodes are compared with their group's."""
 
+BATCH_ZERO_STD = "frac_batch_zero_std"
+"""The same where whole batches are: the share of episodes in one that was paid alike."""
+
 SYMPTOMS = (
     Symptom(
         "episodes/failed_share",
@@ -65,6 +68,14 @@ SYMPTOMS = (
         "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",
         "Some are normal. Where most are: --tasks chooses tasks the policy solves sometimes, a "
         "larger --num_generations finds differences, SFT gives a better start",
+    ),
+    Symptom(
+        BATCH_ZERO_STD,
+        (0.0, 0.5, 0.9),
+        "{value:.0%} of the episodes were in batches whose episodes were all paid the same, which "
+        "do not train the policy",
+        "Some are normal where few are won, or nearly all. Where most are: --tasks chooses tasks "
+        "the policy solves sometimes, larger batches find differences, SFT gives a better start",
     ),
     Symptom(
         "sampling/sampling_logp_difference/mean",

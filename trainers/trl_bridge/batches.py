@@ -25,19 +25,20 @@ def row_weights(
 ) -> torch.Tensor:
     """Return the factors that make TRL's mean over rows a mean over episodes.
 
-    Where rows are episodes and all count, every factor is 1. Otherwise a loss that averages over
-    rows would count fillers, and an episode of several windows as often as it has windows.
+    Where rows are episodes and all are trained on, every factor is 1. Otherwise a loss that
+    averages over rows would count fillers, and an episode of several windows as often as it has
+    windows.
 
     Args:
         loss_type: TRL's name of the loss.
         tokens: (R,) the sampled tokens of each row.
         episode_of_row: (R,) int64; -1 for fillers.
-        num_episodes: the episodes that count.
+        num_episodes: the episodes that are trained on, which have tokens.
 
     Returns:
-        (R,) float32, to multiply the advantages and the KL with.
+        (R,) float32, to multiply the advantages and the KL with; 0 for a row without tokens.
     """
-    weights = torch.ones_like(tokens, dtype=torch.float32)
+    weights = (tokens > 0).to(torch.float32)
     if not is_mean_over_rows(loss_type):
         return weights
     weights *= len(tokens) / max(num_episodes, 1.0)
@@ -62,6 +63,26 @@ def trim_padding(batch: dict[str, Any]) -> dict[str, Any]:
         elif value.size(1) == full_width:
             trimmed[key] = value[:, :width]
     return trimmed
+
+
+def token_advantages(batch: dict[str, Any]) -> dict[str, Any]:
+    """Return a batch whose advantages are (B, T), with T of 2 at least.
+
+    TRL takes (B, 1) tensors for a value per row, and then averages its metrics over rows, masked or
+    not, in place of tokens.
+    """
+    advantages, width = batch["advantages"], batch["completion_ids"].size(1)
+    if advantages.ndim == 1:
+        advantages = advantages[:, None].expand(-1, width)
+    changed = {**batch, "advantages": advantages}
+    if width > 1:
+        return changed
+    return {
+        key: torch.nn.functional.pad(value, (0, 1))
+        if isinstance(value, torch.Tensor) and value.ndim == 2 and not key.startswith("prompt_")
+        else value
+        for key, value in changed.items()
+    }
 
 
 def has_signal(batch: dict[str, Any]) -> torch.Tensor:

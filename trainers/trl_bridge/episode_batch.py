@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from agentgym_envs.trajectory import Trajectory
-from trainers.credit.advantages import whiten, whiten_by_environment
+from trainers.credit.advantages import environments_that_vary, whiten_by_environment
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,43 @@ class EpisodeBatch:
         sums[1].index_add_(0, of_row, mask.sum(dim=1).to(values))
         return sums[0] / sums[1].clamp(min=1)
 
-    def whiten(self, values: torch.Tensor, *, by_environment: bool) -> torch.Tensor:
-        """Return (R, T) values with mean 0 and variance 1 over the sampled tokens of all processes.
+    def whiten(
+        self, values: torch.Tensor, rewards: torch.Tensor, *, by_environment: bool
+    ) -> tuple[torch.Tensor, float]:
+        """Give values mean 0 and variance 1 over the sampled tokens of all processes.
 
         Args:
             values: (R, T).
+            rewards: (E,) of this process's episodes, which the values come from. Where those of
+                all processes are alike, what is left in the values is a critic's error or a KL,
+                and the whitened ones are 0: scaled up to variance 1, it would be a whole step.
             by_environment: of each environment by themselves.
+
+        Returns:
+            (R, T), and the share of the episodes that are in such a batch or environment.
         """
+        environment, number = self.environment, self.num_environments
         if not by_environment:
-            return whiten(values, self.action_mask, reduce_sum=self.reduce_sum)
-        return whiten_by_environment(
+            environment, number = torch.zeros_like(environment), 1
+        paid = rewards.masked_fill(~self.trained, torch.nan).tolist()
+        of_all = torch.tensor(self.gather(paid), device=rewards.device)
+        varies = environments_that_vary(of_all, environment)
+        row = self.episode_of_row.clamp(min=0)
+        whitened = whiten_by_environment(
             values,
-            self.action_mask,
-            self.local(self.environment)[self.episode_of_row.clamp(min=0)],
-            num_environments=self.num_environments,
+            self.action_mask * self.local(varies)[row][:, None],
+            self.local(environment)[row],
+            num_environments=number,
             reduce_sum=self.reduce_sum,
         )
+        return whitened, 1 - varies.double().mean().item()
+
+    @property
+    def trained(self) -> torch.Tensor:
+        """(E,) bool, the episodes of this process that have a reward and a sampled token."""
+        trained = torch.zeros_like(self.counted)
+        trained[self.episode_of_row[self.action_mask.any(dim=1)]] = True
+        return trained
 
     @property
     def counted(self) -> torch.Tensor:

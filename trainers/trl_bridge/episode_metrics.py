@@ -62,6 +62,8 @@ class EpisodeMetricsMixin:
         # its reward is of all episodes together.
         for name in {"frac_reward_zero_std", "reward"} & {"frac_reward_zero_std", *metrics}:
             logged[name].pop()
+            if not logged[name]:
+                del logged[name]  # TRL logs None of an empty list
         for name, value in metrics.items():
             logged[name].append(value)
         if self.model.training:

@@ -22,14 +22,21 @@ from trainers.models.dropout import disable_dropout
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.rollout import Rollout
-from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
+from trainers.trl_bridge.batches import (
+    has_signal,
+    is_mean_over_rows,
+    regroup,
+    row_weights,
+    token_advantages,
+    trim_padding,
+)
 from trainers.trl_bridge.cpu_passes import CPUPassesMixin
 from trainers.trl_bridge.episode_batch import EpisodeBatch, leave_out_unrewarded
 from trainers.trl_bridge.episode_metrics import EpisodeMetricsMixin
 from trainers.trl_bridge.epoch_order import EpochOrder, LearnableOrder, MixtureOrder
 from trainers.trl_bridge.importance import ImportanceMixin
 from trainers.trl_bridge.measures import MeasuresMixin
-from trainers.trl_bridge.passes import WeightedBeta, add_gradient, split_into_passes
+from trainers.trl_bridge.passes import Weighted, add_gradient, split_into_passes
 from trainers.trl_bridge.reference import ReferenceMixin
 from trainers.trl_bridge.rows import Rows, rows_of
 from trainers.trl_bridge.saving import SavingMixin
@@ -54,10 +61,14 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
     needless padding, splits micro-batches of many token windows (`trainers.trl_bridge.passes`),
-    passes over those in which no row has an advantage (what TRL logs of tokens, such as the
-    entropy, is then of the others), and corrects the loss for what has sampled the tokens
-    (`trainers.trl_bridge.importance`). A subclass sets `rollout`, and may replace the
+    passes over those in which no row has an advantage, and corrects the loss for what has sampled
+    the tokens (`trainers.trl_bridge.importance`). A subclass sets `rollout`, and may replace the
     group-relative advantages in `advantages_of`.
+
+    How a batch is split into micro-batches, passes and processes changes no loss and no metric:
+    means over tokens are over the batch's, in TRL's `bnpo`, which is then its `dapo`, and in its
+    entropy bonus too. Metrics of tokens are of those that the loss trains: without a KL or another
+    term beside the policy's, a row without an advantage has none.
 
     Args:
         **kwargs: `trl.GRPOTrainer`'s, without `rollout_func`.
@@ -71,6 +82,8 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     mask_truncated_episodes = False
     beta: float
+    entropy_coef: float
+    loss_type: str
     kl_in_reward = False
     """The KL to the reference is part of the reward, so the loss has no KL term."""
     num_penalties = 0
@@ -90,6 +103,8 @@ class EpisodeTrainer(  # type: ignore[misc]
     """Episodes of the last batch that were played and are in no loss; they count in the metrics."""
     asked_at: int | None = None
     """The optimizer step at which the last batch was asked for, where it was played ahead."""
+    _policy_loss_step = 0
+    """The optimizer step of the last entry of `policy_loss`."""
 
     def __init__(self, **kwargs: Any) -> None:
         with no_experimental_warning():
@@ -97,6 +112,8 @@ class EpisodeTrainer(  # type: ignore[misc]
         self.refer_to_start()
         if self.args.disable_dropout:
             disable_dropout(self.model, self.ref_model)
+        if self.loss_type == "bnpo":
+            self.loss_type = "dapo"
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return what `rollout.run` is called with besides the tasks.
@@ -239,12 +256,12 @@ class EpisodeTrainer(  # type: ignore[misc]
             (advantages if is_per_token else advantages[:, None].expand_as(action_mask)).tolist()
         )
         self.keep_episodes([*self.trajectories, *self.surplus])
-        counted = episodes.counted.sum().float()
+        num_trained = episodes.trained.sum().float()
         weights = row_weights(
             self.loss_type,
             tokens=action_mask.sum(dim=1),
             episode_of_row=episode_of_row,
-            num_episodes=self.accelerator.gather(counted.unsqueeze(0)).mean().item(),
+            num_episodes=self.accelerator.gather(num_trained.unsqueeze(0)).mean().item(),
         )
         if is_per_token:
             batch["advantages"] = advantages * action_mask * weights[:, None]
@@ -309,25 +326,23 @@ class EpisodeTrainer(  # type: ignore[misc]
     @property
     def _has_terms_of_micro_batches(self) -> bool:
         """Some term is over the tokens of a micro-batch, so other ones would change the loss."""
-        return (
-            self.loss_type == "bnpo"
-            or self.top_entropy_quantile < 1.0
+        return self.top_entropy_quantile < 1.0 or self.aux_loss_enabled
+
+    @property
+    def _trains_signals_alone(self) -> bool:
+        """Rows without an advantage have no gradient."""
+        has_kl = self.beta != 0.0 and not self.kl_in_reward
+        return self.model.training and not (
+            has_kl
             or self._entropy_bonus_enabled
-            or self.aux_loss_enabled
+            or self._has_terms_of_micro_batches
+            or self.observation_loss_weight != 0.0
         )
 
     def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
         """Return whether a pass over these rows can be left out: its gradient is 0."""
-        has_kl = self.beta != 0.0 and not self.kl_in_reward
-        other_terms = (
-            has_kl
-            or self._entropy_bonus_enabled
-            or self.aux_loss_enabled
-            or self.observation_loss_weight != 0.0
-        )
         alone = self.accelerator.num_processes == 1  # several must do the same passes together
-        training = alone and self.model.training
-        return training and not other_terms and not bool(has_signal(inputs).any())
+        return alone and self._trains_signals_alone and not bool(has_signal(inputs).any())
 
     def compute_loss(
         self,
@@ -354,9 +369,35 @@ class EpisodeTrainer(  # type: ignore[misc]
         if self.is_without_gradient(inputs):
             # The two passes through the model would cost half of a step, for a gradient of 0.
             return sum(p.sum() * 0.0 for p in model.parameters() if p.requires_grad)  # type: ignore[return-value]
+        if self._trains_signals_alone:
+            signal = has_signal(inputs)[:, None]
+            inputs = {**inputs, "tool_mask": inputs["tool_mask"] * signal}
         beta = self.beta
+        of_rows = inputs["row_weights"][:, None]
         try:
-            self.beta = 0.0 if self.kl_in_reward else WeightedBeta.of(beta, inputs["row_weights"])
-            return super()._compute_loss(model, inputs)
+            self.beta = 0.0 if self.kl_in_reward else Weighted.of(beta, of_rows)
+            self.entropy_coef = Weighted.of(self.entropy_coef, self._share_of_tokens(inputs))
+            loss: torch.Tensor = super()._compute_loss(model, token_advantages(inputs))
         finally:
-            self.beta = beta
+            self.beta, self.entropy_coef = beta, float(self.entropy_coef)
+        if self._entropy_bonus_enabled and self.model.training:
+            self._add_up_policy_loss()
+        return loss
+
+    def _share_of_tokens(self, inputs: dict[str, Any]) -> torch.Tensor:
+        """Return what makes a mean over a pass's tokens its part of that over the batch's."""
+        own = (inputs["completion_mask"] * inputs["tool_mask"]).sum()
+        parts = self.accelerator.num_processes
+        parts *= self.args.steps_per_generation if self.model.training else 1
+        return own * parts / inputs["num_items_in_batch"].clamp(min=1)
+
+    def _add_up_policy_loss(self) -> None:
+        """Add what TRL has logged of a pass to its optimizer step's, as the losses add up."""
+        logged, step = self._metrics["train"]["policy_loss"], self.state.global_step
+        of_pass = logged.pop()
+        if is_mean_over_rows(self.loss_type):
+            of_pass /= self.current_gradient_accumulation_steps
+        if logged and self._policy_loss_step == step:
+            of_pass += logged.pop()
+        logged.append(of_pass)
+        self._policy_loss_step = step

@@ -14,11 +14,13 @@ from trainers.credit.importance import importance_weights
 from trainers.options.consistency import check_correction
 from trainers.trl_bridge.observations import WEIGHTS, ObservationLossMixin
 from trainers.trl_bridge.passes import compact_logprobs
-from trainers.trl_bridge.token_metrics import TokenMetrics
+from trainers.trl_bridge.token_metrics import TokenMetrics, taken_from_trl
 
 GAP = "sampling/sampling_logp_difference"
 RATIO = "sampling/importance_sampling_ratio"
 _OBSERVATION_LOSS = "observation_loss"
+_METRICS = "token_metrics"
+_OF_TOKENS = ("old_per_token_logps", "ref_per_token_logps")
 
 
 class ImportanceMixin(ObservationLossMixin):
@@ -26,7 +28,8 @@ class ImportanceMixin(ObservationLossMixin):
 
     It logs how far sampled and trained log-probabilities are apart, in nats, whether it corrects or
     not. The trained ones are over all tokens: where top-k, top-p or min-p cut some off, the gap
-    holds the logarithm of the probability that was left, and the ratio that probability.
+    holds the logarithm of the probability that was left, and the ratio that probability. What TRL
+    logs of the tokens of each pass, such as the entropy, becomes a mean over those of all passes.
     """
 
     _of_pass: dict[str, Any] | None = None
@@ -39,23 +42,31 @@ class ImportanceMixin(ObservationLossMixin):
 
     def _compute_loss(self: Any, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         use_vllm = self.use_vllm
+        logged = self._metrics["train" if self.model.training else "eval"]
         try:
             # Under which TRL reads the ratio from the batch; its engine is asked for nothing here.
             self.use_vllm = self.vllm_importance_sampling_correction
-            self._of_pass = dict(inputs)
-            loss: torch.Tensor = super()._compute_loss(model, self._of_pass)  # type: ignore[misc]
-            loss = loss + self._of_pass.get(_OBSERVATION_LOSS, 0.0)
+            batch = self._of_pass = dict(inputs)
+            with taken_from_trl(logged) as of_trl:
+                loss: torch.Tensor = super()._compute_loss(model, batch)  # type: ignore[misc]
+            mask = batch["completion_mask"] * batch["tool_mask"]
+            self._token_metrics.add(logged, mask, **batch[_METRICS], of_trl=of_trl)
         finally:
             self.use_vllm, self._of_pass = use_vllm, None
-        return loss
+        return loss + batch.get(_OBSERVATION_LOSS, 0.0)
 
     def _get_per_token_logps_and_entropies(self: Any, *args: Any, **kwargs: Any) -> Any:
         compute = super()._get_per_token_logps_and_entropies  # type: ignore[misc]
         batch = self._of_pass
         if batch is not None:
-            kwargs["scored"] = batch["completion_mask"] * batch["tool_mask"]
+            scored = batch["completion_mask"] * batch["tool_mask"]
             if WEIGHTS in batch:
-                kwargs["scored"] = kwargs["scored"] + (batch[WEIGHTS] > 0)
+                scored = scored + (batch[WEIGHTS] > 0)
+            kwargs["scored"] = scored
+            # Others are 0 in what is computed; a ratio of the two could be infinite, and 0 times it
+            # is no number.
+            for name in {*_OF_TOKENS} & {*batch}:
+                batch[name] = batch[name].masked_fill(scored == 0, 0.0)
         outputs = compact_logprobs(compute, *args, **kwargs)
         if batch is not None:
             if WEIGHTS in batch:
@@ -64,7 +75,7 @@ class ImportanceMixin(ObservationLossMixin):
         return outputs
 
     def _weigh(self: Any, batch: dict[str, Any], current: torch.Tensor) -> None:
-        """Put the ratio into a batch, and log it.
+        """Put the ratio into a batch, and what is logged of it.
 
         Args:
             batch: what the loss is computed of.
@@ -90,5 +101,4 @@ class ImportanceMixin(ObservationLossMixin):
             mean |= {f"{RATIO}/mean": of.weight, f"{RATIO}/out_of_bounds": of.is_outside}
             smallest |= {f"{RATIO}/min": of.weight, f"{RATIO}/raw_min": of.ratio}
             largest |= {f"{RATIO}/max": of.weight, f"{RATIO}/raw_max": of.ratio}
-        logged = self._metrics["train" if self.model.training else "eval"]
-        self._token_metrics.add(logged, mask, mean=mean, smallest=smallest, largest=largest)
+        batch[_METRICS] = {"mean": mean, "smallest": smallest, "largest": largest}

@@ -11,10 +11,15 @@ from torch.nn.utils.rnn import pad_sequence
 from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.episode_batch import EpisodeBatch
 from trainers.trl_bridge.rollout import sampling_mode
+from trainers.trl_bridge.token_metrics import TokenMetrics
 
 
 class MeasuresMixin:
     """A mixin before `EpisodeTrainer`'s bases: passes without gradients, by the policy as it is."""
+
+    def __init__(self: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)  # type: ignore[misc]
+        self._kl_metrics = TokenMetrics(self.accelerator)
 
     def entropies_of(self: Any, batch: dict[str, Any]) -> torch.Tensor:
         """Return (R, T) nats, the entropy of what each token of the completions was drawn from.
@@ -83,10 +88,8 @@ class MeasuresMixin:
         if "ref_per_token_logps" not in batch:
             return torch.zeros(mask.shape, device=mask.device)
         kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
-        total, count = episodes.reduce_sum(torch.stack([kl.sum(), mask.sum()])).tolist()
-        self._metrics["train" if self.model.training else "eval"]["kl"].append(
-            total / max(count, 1)
-        )
+        logged = self._metrics["train" if self.model.training else "eval"]
+        self._kl_metrics.add(logged, mask, mean={"kl": kl})
         return kl
 
     def _policy_logps(self: Any, batch: dict[str, Any]) -> torch.Tensor:

@@ -57,5 +57,5 @@ class ObservationLossMixin:
         weights = inputs[WEIGHTS]
         logged = self._metrics["train" if self.model.training else "eval"]
         surprise = {"observation_loss": -logps.detach()}
-        self._observation_metrics.add(logged, weights, mean=surprise, smallest={}, largest={})
+        self._observation_metrics.add(logged, weights, mean=surprise)
         return -(weights * logps).sum() / self.current_gradient_accumulation_steps

@@ -23,21 +23,21 @@ IGNORED = -100
 Logprobs = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 
 
-class WeightedBeta(float):
-    """TRL's `beta`, which weighs the KL of each row as `row_weights` weigh its advantage."""
+class Weighted(float):
+    """A coefficient of TRL's whose term of the loss is weighed: `beta`, `entropy_coef`."""
 
     weights: torch.Tensor
 
     @classmethod
-    def of(cls, beta: float, weights: torch.Tensor) -> WeightedBeta:
-        """Return `beta` with the (B,) weights of rows."""
-        made = cls(beta)
+    def of(cls, coefficient: float, weights: torch.Tensor) -> Weighted:
+        """Return a coefficient with weights that its term can be multiplied with."""
+        made = cls(coefficient)
         made.weights = weights
         return made
 
-    def __mul__(self, kl: Any) -> Any:
-        """Return (B, T) terms of the loss from the KL of each token."""
-        return float(self) * (self.weights[:, None] * kl)
+    def __mul__(self, term: Any) -> Any:
+        """Return the weighed term of the loss."""
+        return float(self) * (self.weights * term)
 
 
 def split_into_passes(

@@ -1,9 +1,10 @@
-"""Means and extremes over all sampled tokens of a log entry, however many passes it has."""
+"""Means and extremes over all trained tokens of a log entry, however many passes it has."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -12,6 +13,14 @@ Logged = dict[str, list[float]]
 """TRL's metrics, by name."""
 Values = Mapping[str, torch.Tensor]
 """(B, T) by the metric's name."""
+
+_MEANS = (
+    *("kl", "entropy", "cispo_clip_ratio", "vespo/phi_seq_mean"),
+    *(f"clip_ratio/{name}" for name in ("low_mean", "high_mean", "region_mean")),
+)
+"""TRL's means over the tokens of a pass, of all processes."""
+_SMALLEST, _LARGEST = "clip_ratio/low_min", "clip_ratio/high_max"
+"""TRL's extremes of means over the tokens of a row."""
 
 
 class TokenMetrics:
@@ -23,7 +32,8 @@ class TokenMetrics:
 
     def __init__(self, accelerator: Any) -> None:
         self._accelerator = accelerator
-        self._sums = torch.zeros(0)
+        self._sums: dict[str, float] = {}
+        self._count = 0.0
 
     def add(
         self,
@@ -31,8 +41,9 @@ class TokenMetrics:
         mask: torch.Tensor,
         *,
         mean: Values,
-        smallest: Values,
-        largest: Values,
+        smallest: Values | None = None,
+        largest: Values | None = None,
+        of_trl: Mapping[str, float] | None = None,
     ) -> None:
         """Add the tokens of a pass.
 
@@ -42,32 +53,40 @@ class TokenMetrics:
             mean: what is averaged over the tokens.
             smallest: what the smallest one is kept of.
             largest: what the largest one is kept of.
+            of_trl: what TRL has logged of the tokens of this pass, of all processes.
         """
-        is_first = not any(logged.get(name) for name in mean)
-        self._add_means(logged, mask != 0, mean, is_first=is_first)
-        if smallest or largest:
-            self._add_extremes(logged, mask != 0, smallest, largest)
-
-    def _add_means(
-        self, logged: Logged, counts: torch.Tensor, mean: Values, *, is_first: bool
-    ) -> None:
-        sums = torch.stack(
-            [*(of[counts].float().sum() for of in mean.values()), counts.float().sum()]
+        counts, of_trl = mask != 0, of_trl or {}
+        sums = [*(of[counts].double().sum() for of in mean.values()), counts.double().sum()]
+        *totals, count = self._accelerator.reduce(torch.stack(sums), reduction="sum").tolist()
+        self._add_means(
+            logged,
+            {
+                **dict(zip(mean, totals, strict=True)),
+                **{name: of_trl[name] * count for name in _MEANS if name in of_trl},
+            },
+            count,
         )
-        sums = self._accelerator.reduce(sums, reduction="sum")
-        self._sums = sums if is_first else self._sums + sums
-        *totals, count = self._sums.tolist()
-        # TRL logs the mean of a list, and empties it: one entry each is kept up to date.
-        for name, total in zip(mean, totals, strict=True):
-            logged[name] = [total / max(count, 1.0)]
+        ends = self._extremes(counts, smallest or {}, largest or {})
+        for name, value in {**ends, **_without_nan(of_trl, _SMALLEST, _LARGEST)}.items():
+            choose = min if name == _SMALLEST or name in (smallest or {}) else max
+            logged[name] = [choose([*logged.get(name, []), value])]
 
-    def _add_extremes(
-        self,
-        logged: Logged,
-        counts: torch.Tensor,
-        smallest: Values,
-        largest: Values,
-    ) -> None:
+    def _add_means(self, logged: Logged, totals: Mapping[str, float], count: float) -> None:
+        if not any(logged.get(name) for name in totals):  # a new entry
+            self._sums, self._count = {}, 0.0
+        self._count += count
+        for name, total in totals.items():
+            self._sums[name] = self._sums.get(name, 0.0) + total
+            # TRL logs the mean of a list, and empties it: one entry each is kept up to date.
+            if self._count:
+                logged[name] = [self._sums[name] / self._count]
+
+    def _extremes(
+        self, counts: torch.Tensor, smallest: Values, largest: Values
+    ) -> dict[str, float]:
+        """Return those of a pass, of all processes; none where it has no token."""
+        if not smallest and not largest:
+            return {}
         of_pass = torch.stack(
             [
                 of.float().masked_fill(~counts, -math.inf).max()
@@ -75,9 +94,35 @@ class TokenMetrics:
             ]
         )
         ends = self._accelerator.gather(of_pass[None]).amax(dim=0).tolist()
-        for place, name in enumerate((*smallest, *largest)):
-            if ends[place] == -math.inf:  # no token in any process
-                continue
-            is_smallest = place < len(smallest)
-            end, choose = (-ends[place], min) if is_smallest else (ends[place], max)
-            logged[name] = [choose([*logged.get(name, []), end])]
+        signs = [*(-1.0 for _ in smallest), *(1.0 for _ in largest)]
+        return {
+            name: sign * end
+            for name, sign, end in zip((*smallest, *largest), signs, ends, strict=True)
+            if end != -math.inf
+        }
+
+
+@contextmanager
+def taken_from_trl(logged: Logged) -> Iterator[dict[str, float]]:
+    """Take what TRL logs of the tokens of one pass out of the lists that it logs the means of.
+
+    Args:
+        logged: TRL's metrics.
+
+    Yields:
+        the values by name, which are there after the pass.
+    """
+    names = (*_MEANS, _SMALLEST, _LARGEST)
+    before = {name: len(logged.get(name, ())) for name in names}
+    taken: dict[str, float] = {}
+    yield taken
+    for name, count in before.items():
+        values = logged.get(name, [])
+        if len(values) > count:
+            taken[name] = values.pop()
+        if not values:
+            logged.pop(name, None)  # TRL logs None of an empty list
+
+
+def _without_nan(values: Mapping[str, float], *names: str) -> dict[str, float]:
+    return {name: values[name] for name in names if not math.isnan(values.get(name, math.nan))}

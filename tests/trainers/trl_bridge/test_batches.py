@@ -91,4 +91,4 @@ def test_weights_make_a_mean_over_rows_a_mean_over_episodes() -> None:
     # By hand: 4 rows / 2 episodes, times the row's share of its episode's tokens.
     assert weights.tolist() == [0.5, 1.5, 2.0, 0.0]
     summed = row_weights("dr_grpo", tokens=tokens, episode_of_row=rows, num_episodes=2)
-    assert summed.tolist() == [2.0, 2.0, 2.0, 2.0]
+    assert summed.tolist() == [2.0, 2.0, 2.0, 0.0]
