@@ -159,7 +159,7 @@ $(VENV_TEXTWORLD)/.textworld: setup.cfg pyproject.toml
 	$(check_python)
 	$(PYTHON) -m venv $(VENV_TEXTWORLD) || { rm -rf $(VENV_TEXTWORLD); $(NO_VENV); }
 	$(VENV_TEXTWORLD)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps alfworld==0.4.2
-	$(VENV_TEXTWORLD)/bin/python -m pip install --disable-pip-version-check --quiet -e . textworld==1.7.0 \
+	$(VENV_TEXTWORLD)/bin/python -m pip install --disable-pip-version-check --quiet -e '.[alfworld]' textworld==1.7.0 \
 	    fast-downward-textworld==20.6.4 hypothesis pytest pytest-timeout
 	@touch $@
 
@@ -262,8 +262,9 @@ test-adapters: $(VENV_ADAPTERS)/.adapters  ## Run the tests of the adapters to G
 	$(RUN_ENV) $(VENV_ADAPTERS)/bin/python -m pytest tests/wrappers/adapters
 
 .PHONY: test-textworld
-test-textworld: $(VENV_TEXTWORLD)/.textworld  ## Run 60 of ALFWorld's houses beside TextWorld's own engine (minutes)
-	$(RUN_ENV) $(VENV_TEXTWORLD)/bin/python -m pytest tests/agentgym_envs/alfworld/test_real_engine.py
+test-textworld: $(VENV_TEXTWORLD)/.textworld  ## Run ALFWorld's games, and 60 of our houses beside them, in TextWorld's own engine (minutes)
+	$(RUN_ENV) $(VENV_TEXTWORLD)/bin/python -m pytest tests/agentgym_envs/alfworld/test_real_games.py \
+	    tests/agentgym_envs/alfworld/test_real_engine.py
 
 .PHONY: test-verifiers
 test-verifiers: $(VENV_VERIFIERS)/.verifiers  ## Run the tests of the adapter to verifiers with this package and its vf-eval (a minute)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import RestParser, StrippedTextParser
 from agentgym_envs.alfworld import compat as original
 from agentgym_envs.alfworld.expert import Expert, Sweep, moves
+from agentgym_envs.alfworld.games import Games, read_games
 from agentgym_envs.alfworld.house import House, Wording
 from agentgym_envs.alfworld.layout import build
 from agentgym_envs.alfworld.reasons import reason
@@ -45,9 +47,11 @@ _VERBS: tuple[ActionVerb, ...] = (
 
 
 class ALFWorldEnv(TextEnv):
-    """Household tasks in 120 scenes.
+    """Household tasks in 120 scenes, or in the original's own games.
 
     Args:
+        games_dir: a folder of the original's games, `json_2.1.1`, or the one that holds it; None
+            plays the houses that are drawn here. Games need the extra `alfworld`.
         compat: None, or `"agentgym"` for the wording of ALFWorld 0.3.3 as AgentGym shows it.
         list_actions: every observation lists the commands that do something; they are in
             `info["available_actions"]` either way.
@@ -58,6 +62,7 @@ class ALFWorldEnv(TextEnv):
 
     Raises:
         ValueError: an argument has a value that is not allowed.
+        ImportError: `games_dir` is given, and the extra `alfworld` is not installed.
     """
 
     verbs = _VERBS
@@ -73,7 +78,12 @@ class ALFWorldEnv(TextEnv):
     house: House
 
     def __init__(
-        self, *, compat: str | None = None, list_actions: bool = False, **kwargs: Any
+        self,
+        *,
+        games_dir: str | Path | None = None,
+        compat: str | None = None,
+        list_actions: bool = False,
+        **kwargs: Any,
     ) -> None:
         self._wording = Wording()
         if compat == "agentgym":
@@ -86,13 +96,23 @@ class ALFWorldEnv(TextEnv):
             self.verbs = original.verbs_of(_VERBS)
         self._list_actions = list_actions
         self.instructions = _instructions(self.verbs, says_why=compat is None)
-        self.source = rules().source
-        super().__init__(alfworld_tasks(), compat=compat, **kwargs)
+        self._tasks, self.source = alfworld_tasks(), rules().source
+        self._games: Games | None = None
+        if games_dir is not None:
+            from agentgym_envs.alfworld.engine import Engine  # of an extra
+
+            self._engine, self._games = Engine(), read_games(games_dir)
+            self._tasks, self.source = self._games.tasks, self._games.source
+        super().__init__(self._tasks, compat=compat, **kwargs)
 
     def begin(self, task: TaskSpec) -> str:
-        """Build the house and show its places and the task."""
-        self._game = alfworld_tasks().games[task.number]
-        self.house, self.goal = build(task.number, self._game, self._wording)
+        """Build the house, or start its game, and show its places and the task."""
+        self._game = self._tasks.games[task.number]
+        if self._games is None:
+            self.house, self.goal = build(task.number, self._game, self._wording)
+        else:
+            path = self._games.paths[task.number]
+            self.house, self.goal = self._engine.start(path, self._game, self._wording)
         self._last_answer = self.house.first_observation(self.goal)
         if self.is_agentgym_compat:
             self._last_answer = self._last_answer.replace("\n\n", "\n")
@@ -131,6 +151,18 @@ class ALFWorldEnv(TextEnv):
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from the current state, by what was seen until then."""
         return moves(Expert(self.house), lambda: self._over)
+
+    def privileged_expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield the plan that the engine's planner makes of a game from the current state.
+
+        Raises:
+            NoExpert: the house is none of the original's games.
+        """
+        plan = self.house.plan()
+        if plan is None:
+            yield from super().privileged_expert_moves()
+        for command in plan or ():
+            yield ExpertMove(command, "It is the next step of the plan.")
 
     def sweep_moves(self, *, backwards: bool = False) -> Iterator[ExpertMove]:
         """Yield the moves of a search through all places in the order they are listed."""

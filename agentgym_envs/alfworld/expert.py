@@ -60,7 +60,7 @@ class Expert:
         if not found:
             return self._search(self._task.thing)
         place, thing = found[0]
-        if place is self._house.at and not place.is_closed:
+        if self._house.is_at(place) and not place.is_closed:
             return ExpertMove(
                 f"take {thing.name} from {place.name}",
                 f"I need {_a(thing.kind)}, and {thing.name} is here: I take it.",
@@ -70,7 +70,7 @@ class Expert:
     def _process(self, held: Thing) -> ExpertMove:
         verb, kind, state = _PROCESSES[self._task.subtask]
         place = self._places(kind)[0]
-        if place is self._house.at:
+        if self._house.is_at(place):
             return ExpertMove(
                 f"{verb} {held.name} with {place.name}",
                 f"The goal wants it {state}, and {place.name} makes {held.name} {state}.",
@@ -82,7 +82,7 @@ class Expert:
     def _deliver(self, held: Thing) -> ExpertMove:
         place = self._destination()
         assert place is not None
-        if place is self._house.at and not place.is_closed:
+        if self._house.is_at(place) and not place.is_closed:
             return ExpertMove(
                 self._put_command(held, place), f"The goal wants {held.name} here: I put it down."
             )
@@ -93,7 +93,7 @@ class Expert:
         if not lamps:
             return self._search(self._task.target)
         place, lamp = lamps[0]
-        if place is self._house.at:
+        if self._house.is_at(place):
             return ExpertMove(
                 f"use {lamp.name}", f"I hold {held.name}, and {lamp.name} is here: I turn it on."
             )
@@ -106,8 +106,8 @@ class Expert:
         spots = [place for place in self._house.places if held.kind in holds[place.kind]]
         if not spots:
             return None
-        spots.sort(key=lambda place: (place is not self._house.at, place.is_closed))
-        if spots[0] is self._house.at and not spots[0].is_closed:
+        spots.sort(key=lambda place: (not self._house.is_at(place), place.is_closed))
+        if self._house.is_at(spots[0]) and not spots[0].is_closed:
             return ExpertMove(
                 self._put_command(held, spots[0]), f"The task is not about {held.name}."
             )
@@ -126,7 +126,7 @@ class Expert:
     def _promise(self, kind: str, place: Place) -> float:
         """Return how likely a thing of a kind lies there, for each turn that looking takes."""
         rules = self._house.rules
-        turns = 1.0 + place.is_closed - (place is self._house.at)
+        turns = max(1.0, 1.0 + place.is_closed - self._house.is_at(place))
         stands_on = rules.fixtures.get(kind)
         if stands_on is not None:
             # It stands on the first of these kinds that the scene has.
@@ -151,7 +151,7 @@ class Expert:
             for thing in place.contents
             if thing.kind == kind and not (place is destination and self._house.is_ready(thing))
         ]
-        return sorted(found, key=lambda pair: pair[0] is not self._house.at)
+        return sorted(found, key=lambda pair: not self._house.is_at(pair[0]))
 
     def _destination(self) -> Place | None:
         """Return the place that the thing is for: the one that has most of what belongs there."""
@@ -162,7 +162,7 @@ class Expert:
             places,
             key=lambda place: (
                 place.is_seen and sum(map(self._house.is_ready, place.contents)),
-                place is self._house.at,
+                self._house.is_at(place),
                 not place.is_closed,
             ),
         )
@@ -173,9 +173,10 @@ class Expert:
     # Commands -----------------------------------------------------------------------------------
 
     def _reach(self, place: Place, why: str) -> ExpertMove:
-        if place is not self._house.at:
+        if not self._house.is_at(place):
             return ExpertMove(f"go to {place.name}", f"{why}: I go to {place.name}.")
-        return ExpertMove(f"open {place.name}", f"{why}: I open {place.name}.")
+        verb = "open" if place.is_closed else "examine"  # one that shares its spot with another
+        return ExpertMove(f"{verb} {place.name}", f"{why}: I {verb} {place.name}.")
 
     def _put_command(self, held: Thing, place: Place) -> str:
         wording = self._house.wording

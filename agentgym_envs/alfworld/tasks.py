@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -58,22 +59,21 @@ class Task:
 
 
 class ALFWorldTasks(ListedTasks):
-    """AgentGym's splits, and `validation` and `unseen`, which were drawn when the table was made.
+    """Tasks by subtask and room.
 
-    Attributes:
+    Args:
         games: the tasks by their numbers.
+        splits: the numbers of each split.
     """
 
-    def __init__(self) -> None:
-        text = files("agentgym_envs.alfworld").joinpath("tasks.txt").read_text("utf-8")
-        rows = (line.split(" ", 1) for line in text.splitlines())
-        self.games = {int(number): Task.parse(game) for number, game in rows}
+    def __init__(self, games: Mapping[int, Task], splits: Mapping[str, Sequence[int]]) -> None:
+        self.games = games
         table: dict[str, dict[str, list[int]]] = {
-            split: {subtask: [] for subtask in SUBTASKS.values()}
-            for split in ("train", "validation", "test", "unseen")
+            split: {subtask: [] for subtask in SUBTASKS.values()} for split in splits
         }
-        for number, task in self.games.items():
-            table[split_of(number)][task.subtask].append(number)
+        for split, numbers in splits.items():
+            for number in numbers:
+                table[split][games[number].subtask].append(number)
         super().__init__("alfworld", table)
         self.tasks_filter = "task ids, their numbers, subtasks, or rooms"
 
@@ -93,5 +93,17 @@ def split_of(number: int) -> str:
 
 @cache
 def alfworld_tasks() -> ALFWorldTasks:
-    """Return the tasks, read once per process."""
-    return ALFWorldTasks()
+    """Return AgentGym's tasks and ours, read once per process.
+
+    The splits are AgentGym's, and `validation` and `unseen`, which were drawn when the table was
+    made.
+    """
+    text = files("agentgym_envs.alfworld").joinpath("tasks.txt").read_text("utf-8")
+    rows = (line.split(" ", 1) for line in text.splitlines())
+    games = {int(number): Task.parse(game) for number, game in rows}
+    splits: dict[str, list[int]] = {
+        split: [] for split in ("train", "validation", "test", "unseen")
+    }
+    for number in games:
+        splits[split_of(number)].append(number)
+    return ALFWorldTasks(games, splits)

@@ -34,6 +34,7 @@ PURPOSES = {
     "train": "language models and trainers",
     "vllm": "sampling with vLLM",
     "science": "SciWorld",
+    "alfworld": "ALFWorld's own games",
     "search": "SearchQA, WebShop",
     "dense": "dense retrieval for SearchQA",
     "web": "WebArena",

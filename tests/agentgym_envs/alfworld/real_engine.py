@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.alfworld.env import ALFWorldEnv
 from agentgym_envs.alfworld.house import House
-from agentgym_envs.alfworld.tasks import Task
+from agentgym_envs.alfworld.tasks import Task, alfworld_tasks
+
+Edit = Callable[[str], str]
 
 _TYPES = {"sinkbasin": "SinkBasin", "microwave": "Microwave", "fridge": "Fridge"}
 _TYPES |= {"knife": "Knife", "butterknife": "ButterKnife"}
@@ -124,3 +129,32 @@ def identity(kind: str, number: int) -> str:
 
 def _type(kind: str) -> str:
     return f"{_TYPES.get(kind, kind)}Type"
+
+
+def write_game(
+    root: Path, number: int, *, folder: str = "valid_train", edit: Edit = lambda text: text
+) -> Path:
+    """Write the house of a task as a game file of the original's form and return its path.
+
+    Args:
+        root: the folder `json_2.1.1`.
+        number: of our task.
+        folder: of `root`.
+        edit: changes the file's text, such as its grammar.
+    """
+    env = ALFWorldEnv()
+    env.reset(options={"task_id": number})
+    data = data_folder()
+    assert data is not None
+    grammar = (data / "alfred.twl2").read_text("utf-8").replace("UNKNOWN GOAL", env.goal)
+    game = {
+        "pddl_domain": (data / "alfred.pddl").read_text("utf-8"),
+        "grammar": edit(grammar),
+        "pddl_problem": edit(problem(env.house)),
+        "solvable": True,
+        "walkthrough": None,
+    }
+    path = root / folder / alfworld_tasks().games[number].game / "game.tw-pddl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(game), "utf-8")
+    return path

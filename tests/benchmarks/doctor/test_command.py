@@ -46,7 +46,7 @@ def test_a_bare_install_is_well_and_each_missing_extra_has_its_command(doctor: D
     extras = {name for name in checks if name.startswith("[")}
     assert extras == {
         *("[eval]", "[train]", "[science]", "[search]", "[dense]", "[web]", "[browser]"),
-        *("[serve]", "[remote]", "[miniwob]", "[official]", "[ray]"),
+        *("[serve]", "[remote]", "[miniwob]", "[official]", "[ray]", "[alfworld]"),
         *(["[vllm]"] if sys.platform == "linux" else []),
     }
 
