@@ -17,6 +17,9 @@ SHOP = PackedRows("shop", "webshop")
 EMBEDDED = Path(__file__).with_name("content")
 """The folder of the shop that is shipped."""
 
+Claims = Mapping[str, tuple[str, str]]
+"""By attribute the words in which pages say that a product has it, and that it lacks it."""
+
 NO_LIMIT = 1_000_000.0
 """The price limit of a goal that names none."""
 
@@ -92,9 +95,18 @@ class Shop:
         products: in the order in which equally good hits of a search are shown.
         goals: goal i is the task number i.
         source: names the data and its version.
+        claims: how pages speak of attributes; of those that are missing, by their names.
     """
 
-    def __init__(self, products: Sequence[Product], goals: Sequence[Goal], source: str) -> None:
+    def __init__(
+        self,
+        products: Sequence[Product],
+        goals: Sequence[Goal],
+        source: str,
+        *,
+        claims: Claims | None = None,
+    ) -> None:
+        self.claims = claims or {}
         self.products = tuple(products)
         self.goals = tuple(goals)
         self.source = source
@@ -132,7 +144,8 @@ def load_shop(folder: Path) -> Shop:
         Goal(products[number], text, tuple(attributes), tuple(map(tuple, options)), float(limit))
         for number, text, attributes, options, limit in rows[end:]
     ]
-    return Shop(products, goals, f"{head['name']} ({digest})")
+    claims = {attribute: (yes, no) for attribute, (yes, no) in head["claims"].items()}
+    return Shop(products, goals, f"{head['name']} ({digest})", claims=claims)
 
 
 def product_of(

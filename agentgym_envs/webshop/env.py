@@ -17,8 +17,9 @@ from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.searchqa.retrieval import make_retriever
 from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.webshop import baselines
 from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, Goal, load_shop
-from agentgym_envs.webshop.expert import Shopper, first_result
+from agentgym_envs.webshop.expert import Shopper
 from agentgym_envs.webshop.original_data import KINDS_OF_GOALS, original_shop
 from agentgym_envs.webshop.pages import Visit
 from agentgym_envs.webshop.reward import Reward, reward_of
@@ -72,7 +73,16 @@ class WebShopEnv(TextEnv):
         "plain": WholeTextParser(),
         "react": BareActionParser(),
     }
-    floors = {"first_result": lambda env: first_result(env.visit, env.task_goal)}
+    floors = {
+        "first_result": baselines.first_result,
+        "first_affordable": baselines.first_affordable,
+        "cheapest": baselines.cheapest,
+        "title_overlap": baselines.title_overlap,
+        "least_overlap": baselines.least_overlap,
+        "second_page": baselines.second_page,
+        "most_words": baselines.most_words,
+        "most_word_pairs": baselines.most_word_pairs,
+    }
 
     def __init__(
         self,
@@ -140,7 +150,12 @@ class WebShopEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves from the page at hand; they may end in the best of several imperfect ones."""
-        return Shopper(self.visit, self.task_goal, lambda: self._num_turns_left).moves()
+        return Shopper(self.visit, self.task_goal, lambda: self.num_turns_left).moves()
+
+    @property
+    def num_turns_left(self) -> int:
+        """The turns that the episode may still have."""
+        return self._num_turns_left
 
     def _text(self, reward: Reward | None = None) -> str:
         if self.is_agentgym_compat:

@@ -46,7 +46,7 @@ KWARGS: dict[str, dict[str, Any]] = {
         "tasks": ["BabyAI-SynthSeq-v0"],
         "max_turns": 60,
     },
-    "agentgym/WebShop-v0": {"split": "test", "tasks": ["webshop_6760"]},
+    "agentgym/WebShop-v0": {"split": "test", "tasks": ["webshop_6804"]},
 }
 """BabyAI's missions in order hold on to the things of their own grid; WebShop's expert reaches this
 goal, which it does not always."""

@@ -6,14 +6,14 @@ import pytest
 import agentgym_envs  # noqa: F401, registers the environments
 from wrappers import SuccessReward
 
-OPTIONS = ["click[lilac]", "click[3mm]"]
+OPTIONS = ["click[ochre]", "click[2.5l]"]
 
 
 @pytest.mark.parametrize(("left_out", "pays"), [([], 1.0), (OPTIONS, 0.0)])
 def test_a_purchase_that_is_nearly_right_pays_nothing(left_out: list[str], pays: float) -> None:
     own = gym.make("agentgym/WebShop-v0", action_format="plain")
     env = SuccessReward(own)
-    task = own.unwrapped.task_ids("test")[0]
+    task = "webshop_6804"
     env.reset(options={"task_id": task})
     actions = list_of_expert(own)
     assert set(OPTIONS) <= set(actions)

@@ -81,18 +81,19 @@ class _Owners:
         return self._of[attribute]
 
     def is_fair(self, goal: Goal) -> bool:
-        """Return whether the full reward is for products of its kind that are what is asked for.
+        """Return whether the full reward is for all that is asked for, and for nothing else.
 
-        An attribute that the reward takes for another one does not make them so.
+        That is, for the affordable products of the goal's kind with the attributes and the options
+        that it names. An attribute that the reward takes for another one does not count.
         """
         numbers = set.intersection(*(self.of(attribute) for attribute in goal.attributes))
         asked = set(goal.attributes)
-        return not any(
-            (product.query != goal.product.query or not asked <= set(product.attributes))
-            and product.price <= goal.price_limit
-            and type_factor(product, goal.product) == 1
-            and all(_can_be_chosen(product, *option) for option in goal.options)
+        return all(
+            (product.query == goal.product.query and asked <= set(product.attributes))
+            == (type_factor(product, goal.product) == 1)
             for product in (self.products[number] for number in sorted(numbers))
+            if product.price <= goal.price_limit
+            and all(_can_be_chosen(product, *option) for option in goal.options)
         )
 
 
@@ -104,9 +105,7 @@ def _can_be_chosen(product: Product, name: str, asked: str) -> bool:
 
 def _fair_goal(made: Made, number: int, owners: _Owners, dice: Dice) -> list[object] | None:
     for _ in range(_TRIES):
-        asked = dice.sample(
-            owners.products[number].attributes, dice.by_weight((1, 2, 3), (1, 2, 2))
-        )
+        asked = dice.sample(owners.products[number].attributes, dice.between(2, 3))
         options = {name: dice.pick(values) for name, values in made.options.items()}
         limit = _limit(made.cents, dice)
         pairs = tuple(options.items())
@@ -132,7 +131,6 @@ def request(made: Made, asked: Sequence[str], options: dict[str, str], dice: Dic
     pattern = dice.pick(_WORDS["requests"])
     adjectives = [attribute for attribute in asked if attribute in made.adjectives]
     wholes = [made.parts[attribute] for attribute in asked if attribute in made.parts]
-    material = made.material if made.material in asked else ""
     before = "".join(f"{word}, " for word in adjectives[:-1]) + "".join(
         f"{word} " for word in adjectives[-1:]
     )
@@ -142,7 +140,6 @@ def request(made: Made, asked: Sequence[str], options: dict[str, str], dice: Dic
         article=with_article(first + made.thing).split()[0] if is_counted else "some",
         is_list=before,
         thing=made.thing,
-        of=f" made of {material}" if material else "",
         that_is=f" that is {_and(adjectives)}" if adjectives else "",
         with_parts=f" with {_and(wholes)}" if wholes else "",
         options_listed=_listed(options),

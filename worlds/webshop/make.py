@@ -7,9 +7,9 @@ from pathlib import Path
 from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, product_of
 from worlds.packing import named, packed, write_rows
 from worlds.webshop.asking import make_goals
-from worlds.webshop.products import make_products
+from worlds.webshop.products import make_claims, make_products
 
-VERSION = 2
+VERSION = 3
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
 
 SOURCES = (
@@ -55,4 +55,5 @@ def generate(seed: int) -> tuple[list[tuple[object, ...]], list[list[object]]]:
 
 def pack(name: str, products: list[tuple[object, ...]], goals: list[list[object]]) -> bytes:
     """Return a row about the shop, and then one per product and per goal."""
-    return packed([{"name": name, "products": len(products)}, *products, *goals])
+    head = {"name": name, "products": len(products), "claims": make_claims()}
+    return packed([head, *products, *goals])

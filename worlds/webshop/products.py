@@ -6,15 +6,25 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from agentgym_envs.webshop.catalogue import Claims
 from agentgym_envs.webshop.reward import are_apart
 from worlds.dice import Dice
 from worlds.sites.shopping.products import SERIES
 from worlds.sites.shopping.ranges import RANGES, Kind, Leaf, Range
 from worlds.words import read_words
 
-PRODUCTS_OF_KIND = 30
+PRODUCTS_OF_KIND = 40
 
-_ATTRIBUTES = read_words("webshop/attributes.toml")
+Forms = dict[str, dict[str, tuple[str, str]]]
+"""By form, `is` or `has`, the attributes with the claims of those that have and lack them."""
+
+_NUM_IN_TITLE = 4
+"""Claims that a title makes, of those that the features make."""
+
+_NUM_HELD = 3
+"""Attributes that a product has, of the eight that products of its kind speak of."""
+
+_ATTRIBUTES: dict[str, Forms] = read_words("webshop/attributes.toml")
 _WORDS = read_words("webshop/wording.toml")
 _ARTICLES = ("a ", "an ")
 _DIGITS = "0123456789ABCDFGHJKLMNPQRSTVWXYZ"
@@ -26,14 +36,12 @@ class Made(NamedTuple):
     Attributes:
         row: as it is written into the content.
         thing: what it is called.
-        material: what it is made of, one of its attributes.
         adjectives: of its attributes those that it is.
         parts: of its attributes those that it has, by attribute the words with their article.
     """
 
     row: tuple[object, ...]
     thing: str
-    material: str
     adjectives: tuple[str, ...]
     parts: Mapping[str, str]
 
@@ -67,6 +75,16 @@ def make_products(seed: int) -> list[Made]:
     return Dice("webshop", seed, "order").shuffled(made)
 
 
+def make_claims() -> Claims:
+    """Return by attribute the words for a product that has it, and for one that lacks it."""
+    return {
+        without_article(attribute): both
+        for forms in _ATTRIBUTES.values()
+        for listed in forms.values()
+        for attribute, both in listed.items()
+    }
+
+
 def without_article(part: str) -> str:
     """Return `"raised rim"` of `"a raised rim"`."""
     for article in _ARTICLES:
@@ -82,55 +100,62 @@ def with_article(words: str) -> str:
 
 def _of_kind(group: Range, leaf: Leaf, kind: Kind, dice: Dice) -> list[Made]:
     pairs = [(brand, series) for brand in group.brands for series in SERIES]
+    # All products of a kind speak of the same attributes, or words alone would tell them apart.
+    forms = {
+        form: own | dict(dice.sample([*_ATTRIBUTES["everywhere"][form].items()], 1))
+        for form, own in _ATTRIBUTES[leaf.name].items()
+    }
     return [
-        _product(group, leaf, kind, brand, series, dice)
+        _product(group, leaf, kind, forms, brand, series, dice)
         for brand, series in dice.sample(pairs, PRODUCTS_OF_KIND)
     ]
 
 
-def _product(group: Range, leaf: Leaf, kind: Kind, brand: str, series: str, dice: Dice) -> Made:
-    own, common = _ATTRIBUTES[leaf.name], _ATTRIBUTES["everywhere"]
-    adjectives = (*dice.sample(own["is"], dice.between(1, 2)), *dice.sample(common["is"], 1))
-    wholes = (*dice.sample(own["has"], dice.between(1, 2)), *_sometimes(common["has"], dice))
-    parts = {without_article(whole): whole for whole in wholes}
-    material = dice.pick(kind.materials or leaf.materials)
-    noun = kind.noun.lower()
-    headlines = [material, *dice.sample([*adjectives, *parts], 2)]
-    title = ", ".join([f"{brand} {series} {kind.noun}", *map(str.title, headlines)])
-    points = [dice.pick(_WORDS["points"]).format(adjective) for adjective in adjectives]
-    points += [dice.pick(_WORDS["parts"]).format(part) for part in parts.values()]
-    bullets = [point[0].upper() + point[1:] for point in dice.shuffled(points)]
+def _product(
+    group: Range, leaf: Leaf, kind: Kind, forms: Forms, brand: str, series: str, dice: Dice
+) -> Made:
+    held = dice.sample([each for listed in forms.values() for each in listed], _NUM_HELD)
+    claims = [
+        affirmation if attribute in held else denial
+        for listed in forms.values()
+        for attribute, (affirmation, denial) in listed.items()
+    ]
+    noun, material = kind.noun.lower(), dice.pick(kind.materials or leaf.materials)
+    headlines = map(str.title, dice.sample(claims, _NUM_IN_TITLE))
+    title = "; ".join([f"{brand} {series} {kind.noun}", *headlines])
     opening = dice.pick(_WORDS["openings"]).format(
         article=with_article(noun).split()[0].capitalize(),
         series=series, noun=noun, brand=brand, material=material,
     )  # fmt: skip
-    description = " ".join([opening, *(f"{text}." for text in dice.sample(leaf.features, 2))])
-    attributes = dice.shuffled([material, *adjectives, *parts])
+    points = [f"{claim[0].upper()}{claim[1:]}." for claim in dice.shuffled(claims)]
+    description = " ".join([opening, *dice.sample(points, 2)])
+    adjectives = tuple(each for each in forms["is"] if each in held)
+    parts = {without_article(each): each for each in forms["has"] if each in held}
     row = (
         _asin(group.name, kind.noun, brand, series), title, group.name.lower(), noun,
-        f"{group.name} › {kind.noun}", _cents(kind, dice), description, bullets, attributes,
-        _options(leaf, kind, dice),
+        f"{group.name} › {kind.noun}", _cents(kind, dice), description, points,
+        dice.shuffled([*adjectives, *parts]), _options(leaf, kind, dice),
     )  # fmt: skip
-    return Made(row, noun, material, adjectives, parts)
-
-
-def _sometimes(parts: Sequence[str], dice: Dice) -> list[str]:
-    return dice.sample(parts, 1) if dice.chance(0.5) else []
+    return Made(row, noun, adjectives, parts)
 
 
 def _options(leaf: Leaf, kind: Kind, dice: Dice) -> dict[str, tuple[str, ...]]:
     """Draw options, of whose values none may be taken for another one."""
     options: dict[str, tuple[str, ...]] = {}
     if leaf.colours:
-        colours = _apart("color", dice.shuffled(leaf.colours))
-        options["color"] = tuple(sorted(colours[: dice.between(2, 5)]))
+        options["color"] = _some(_apart("color", dice.shuffled(leaf.colours)), 4, dice)
     sizes = _apart("size", [_compact(size) for size in kind.sizes.split("/") if size])
     if len(sizes) > 1:
-        options["size"] = tuple(sizes)
+        options["size"] = _some(sizes, len(sizes) - 1, dice)
     elif dice.chance(0.5) or not options:
-        packs = dice.sample(_WORDS["packs"], dice.between(2, 4))
-        options["pack"] = tuple(pack for pack in _WORDS["packs"] if pack in packs)
+        options["pack"] = _some(_WORDS["packs"], 2, dice)
     return options
+
+
+def _some(values: Sequence[str], count: int, dice: Dice) -> tuple[str, ...]:
+    """Draw some of the values. Searches would favour products that list fewer than others."""
+    drawn = dice.sample(values, count)
+    return tuple(value for value in values if value in drawn)
 
 
 def _apart(name: str, values: Sequence[str]) -> list[str]:

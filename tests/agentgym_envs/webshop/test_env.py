@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 pytest.importorskip("rapidfuzz")
 
-from agentgym_envs.webshop.catalogue import EMBEDDED
+from agentgym_envs.webshop.catalogue import EMBEDDED, Shop
 from agentgym_envs.webshop.env import WebShopEnv
 from tests.agentgym_envs.webshop.shops import original_folder
 
@@ -23,7 +24,7 @@ def made(**kwargs: Any) -> WebShopEnv:
 @pytest.fixture
 def env() -> WebShopEnv:
     env = made(max_turns=100)
-    env.reset(options={"task_id": "webshop_6760"})
+    env.reset(options={"task_id": "webshop_6775"})
     return env
 
 
@@ -168,14 +169,53 @@ def test_the_expert_goes_on_from_any_page(env: WebShopEnv) -> None:
 
 def test_the_expert_says_why_it_turns_a_product_down() -> None:
     env = made()
-    env.reset(options={"task_id": "webshop_6775"})
+    env.reset(options={"task_id": "webshop_6804"})
     thoughts = []
     for move in env.expert_moves():
         thoughts.append(move.thought)
         env.step(move.action)
-    assert "It is not offered in color navy." in thoughts
-    place = thoughts.index("The title does not say small batch made.")
-    assert thoughts[place + 2] == "Its features do not say small batch made either."
+    assert "It is not offered in color ochre." in thoughts
+    place = thoughts.index("The title does not say heavy lid.")
+    assert thoughts[place + 2] == "Its features do not bear out heavy lid."
+
+
+def test_the_expert_knows_of_a_product_only_what_pages_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env = made(max_turns=100)
+    task_ids = env.task_ids("test")[:12]
+    expected = {task_id: played(env, task_id) for task_id in task_ids}
+    hidden = [replace(product, attributes=()) for product in env.shop.products]
+    unread = [replace(product, bullets=(), description="") for product in hidden]
+    for products, is_same in ((hidden, list.__eq__), (unread, same_until_features)):
+        shop = Shop(products, env.shop.goals, env.shop.source, claims=env.shop.claims)
+        other = made(max_turns=100)
+        monkeypatch.setattr(other, "shop", shop)
+        for task_id in task_ids:
+            assert is_same(played(other, task_id), expected[task_id]), task_id
+
+
+def played(env: WebShopEnv, task_id: str) -> list[str]:
+    env.reset(options={"task_id": task_id})
+    actions = []
+    for action in env.expert():
+        actions.append(action)
+        env.step(action)
+    return actions
+
+
+def same_until_features(one: list[str], other: list[str]) -> bool:
+    end = other.index("click[features]") if "click[features]" in other else len(other)
+    return one[:end] == other[:end]
+
+
+def test_the_expert_solves_what_it_has_turns_for() -> None:
+    env = made(max_turns=100)
+    for task_id in env.task_ids("test")[::3]:
+        env.reset(options={"task_id": task_id})
+        for action in env.expert():
+            info = env.step(action)[4]
+        assert info["success"], task_id
 
 
 def test_the_expert_keeps_within_its_turns() -> None:
@@ -188,15 +228,42 @@ def test_the_expert_keeps_within_its_turns() -> None:
         assert info["score"] > 0
 
 
-def test_the_floor_buys_the_first_hit() -> None:
+def test_the_rule_of_the_paper_buys_the_first_hit() -> None:
     env = made()
-    env.reset(options={"task_id": 6760})
+    env.reset(options={"task_id": 6775})
     moves = list(env.floor("first_result"))
     assert moves == [f"search[{env.goal}]"]  # nothing was played, so there is no hit
     for action in env.floor("first_result"):
         *_, info = env.step(action)
     assert info["purchase"]["asin"] == env.visit.hits[0].asin
     assert info["turn"] == 3
+
+
+def test_a_rule_chooses_every_option_that_the_instruction_names() -> None:
+    env = made()
+    env.reset(options={"task_id": 6775})
+    for action in env.floor("first_affordable"):
+        *_, info = env.step(action)
+    (product,) = (p for p in env.shop.products if p.asin == info["purchase"]["asin"])
+    asked = {name: value for name, value in env.task_goal.options}
+    offered = {name: value for name, value in asked.items() if value in product.options[name]}
+    assert info["purchase"]["chosen"] == offered
+    affordable = [p for p in env.visit.hits if p.price <= env.task_goal.price_limit]
+    assert product is affordable[0]
+
+
+@pytest.mark.parametrize("name", [name for name in WebShopEnv.floors if name != "first_result"])
+def test_no_rule_without_understanding_solves_a_fifth_of_the_tasks(name: str) -> None:
+    env = made()
+    task_ids = env.task_ids("test")[::2] + env.task_ids("train")[::45]
+    solved = 0
+    for task_id in task_ids:
+        env.reset(options={"task_id": task_id})
+        for action in env.floor(name):
+            *_, truncated, info = env.step(action)
+        assert not truncated, task_id
+        solved += info["success"]
+    assert solved <= len(task_ids) / 5
 
 
 def test_a_shop_that_was_made_is_played_from_its_folder(tmp_path: Path) -> None:

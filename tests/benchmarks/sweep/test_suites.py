@@ -26,7 +26,7 @@ SLICES = {
 }
 
 AGENTGYM = {
-    "WebShop": ("bc8a0ae4b3374592", 150, 10),
+    "WebShop": ("f235ac7cbaa4077f", 150, 10),
     "WebArena": ("05a79138b3bda1de", 20, 25),
     "Maze": ("1cd4fe135c0941a1", 25, None),
     "Wordle": ("890a543f8a0d2c20", 25, None),

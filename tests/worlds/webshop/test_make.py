@@ -11,12 +11,8 @@ import pytest
 
 pytest.importorskip("rapidfuzz")
 
-from agentgym_envs.webshop.catalogue import (
-    EMBEDDED,
-    NO_LIMIT,
-    SHOP,
-    load_shop,
-)
+from agentgym_envs.searchqa.retrieval.words import words
+from agentgym_envs.webshop.catalogue import EMBEDDED, NO_LIMIT, SHOP, load_shop
 from agentgym_envs.webshop.reward import has_attribute, is_match, reward_of
 from worlds.sources import sources_digest
 from worlds.webshop import make as make_module
@@ -36,8 +32,8 @@ def test_the_shop_names_its_version_and_its_content() -> None:
 
 def test_the_shop_is_as_large_as_it_should_be() -> None:
     shop = load_shop(EMBEDDED)
-    assert (len(shop.products), len(shop.goals)) == (5580, 6910)
-    assert set(Counter(product.query for product in shop.products).values()) == {30}
+    assert (len(shop.products), len(shop.goals)) == (7440, 6910)
+    assert set(Counter(product.query for product in shop.products).values()) == {40}
     assert SHOP.file_in(EMBEDDED).stat().st_size < 1_000_000
 
 
@@ -50,22 +46,58 @@ def test_an_instruction_says_all_that_is_asked_for() -> None:
         assert "{" not in goal.instruction and "  " not in goal.instruction
 
 
-def test_only_what_is_asked_for_earns_the_full_reward() -> None:
+def test_no_attribute_passes_for_another_one() -> None:
+    attributes = load_shop(EMBEDDED).claims
+    assert not [(a, b) for a in attributes for b in attributes if a != b and is_match(a, b)]
+
+
+def test_what_is_asked_for_and_nothing_else_earns_the_full_reward() -> None:
     shop = load_shop(EMBEDDED)
-    listed = {attribute for product in shop.products for attribute in product.attributes}
-    near = {one for one in listed if any(one != other and is_match(other, one) for other in listed)}
-    tempting = [goal for goal in shop.goals if near.issuperset(goal.attributes)]
-    assert len(tempting) > 30
-    for goal in [*tempting[:60], *shop.goals[::300]]:
+    for goal in shop.goals[::600]:
         for product in shop.products:
-            is_asked_for = product.query == goal.product.query and set(goal.attributes) <= set(
-                product.attributes
-            )
-            if is_asked_for or not all(has_attribute(product, own) for own in goal.attributes):
+            if not all(has_attribute(product, attribute) for attribute in goal.attributes):
                 continue
-            for values in combinations_of(*product.options.values()):
-                bought = reward_of(product, dict(zip(product.options, values, strict=True)), goal)
-                assert bought.total < 1, (goal.instruction, product.title, values)
+            rewards = [
+                reward_of(product, dict(zip(product.options, values, strict=True)), goal).total
+                for values in combinations_of(*product.options.values())
+            ]
+            is_asked_for = (
+                product.query == goal.product.query
+                and set(goal.attributes) <= set(product.attributes)
+                and product.price <= goal.price_limit
+                and all(value in product.options.get(name, ()) for name, value in goal.options)
+            )
+            assert (max(rewards) == 1) == is_asked_for, (goal.instruction, product.title)
+
+
+def test_counting_words_does_not_tell_whether_a_product_has_an_attribute() -> None:
+    """The claims for and against an attribute share the same words and pairs with its name."""
+    for attribute, (affirmation, denial) in load_shop(EMBEDDED).claims.items():
+        for parts in (set[str], pairs_of):
+            asked = parts(words(attribute))
+            for_it, against_it = parts(words(affirmation)), parts(words(denial))
+            assert asked & for_it == asked & against_it, attribute
+        assert len(words(affirmation)) == len(words(denial)), attribute
+
+
+def pairs_of(listed: list[str]) -> set[tuple[str, str]]:
+    return set(zip(listed, listed[1:], strict=False))
+
+
+def test_features_make_one_claim_about_each_attribute_that_a_kind_speaks_of() -> None:
+    shop = load_shop(EMBEDDED)
+    meaning = {
+        claim: (attribute, claim == both[0])
+        for attribute, both in shop.claims.items()
+        for claim in both
+    }
+    spoken_of: dict[str, set[str]] = {}
+    for product in shop.products:
+        claims = dict(meaning[bullet.rstrip(".").lower()] for bullet in product.bullets)
+        assert {each for each, is_so in claims.items() if is_so} == set(product.attributes)
+        assert spoken_of.setdefault(product.query, set(claims)) == set(claims)
+        texts = " ".join([product.title, product.description, *product.bullets]).lower()
+        assert not any(attribute in texts for attribute in claims)
 
 
 def test_the_limit_is_one_of_the_next_four_tens() -> None:

@@ -13,7 +13,7 @@ PLAYED = {
     "agentgym/BabyAI-v0": "babyai_8",
     "agentgym/ALFWorld-v0": "alfworld_2500",
     "agentgym/SQL-v0": "sql_2350",
-    "agentgym/WebShop-v0": "webshop_6760",
+    "agentgym/WebShop-v0": "webshop_6804",
     "agentgym/Maze-v0": "maze_4",
     "agentgym/Wordle-v0": "wordle_10003",
 }

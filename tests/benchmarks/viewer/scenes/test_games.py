@@ -182,11 +182,12 @@ def test_the_shop_shows_what_each_turn_s_product_meets_and_what_hits_could_score
     shown = scene(episode)
     assert shown["reason"] is None
     assert shown["about"]["asked"] == [
-        "circular needles", "itch free", "gift boxed", "color: lilac", "size: 3mm", "up to $70.00"
+        "saucepan", "heavy lid", "fair trade certified",
+        "color: ochre", "size: 2.5l", "up to $100.00",
     ]  # fmt: skip
     first, hits, wrong, *_, last = shown["turns"]
     assert (first["page"], first["met"], first["hits"]) == ("search", None, [])
-    assert [len(hits["hits"]), hits["hits"][2][1], hits["hits"][0][1] < 1] == [10, 1.0, True]
+    assert [len(hits["hits"]), hits["hits"][3][1], hits["hits"][4][1] < 1] == [10, 1.0, True]
     assert wrong["met"] == [True, True, True, False, False, True]  # no option is chosen
     assert (last["page"], last["met"]) == ("bought", [True] * 6)
 
