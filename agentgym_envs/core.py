@@ -13,7 +13,15 @@ from typing import Any, ClassVar
 
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs.actions import ActionParser, ActionVerb, make_parser
+from agentgym_envs.actions import (
+    CALL_FORMATS,
+    CUT_THOUGHT,
+    NO_END,
+    ActionParser,
+    ActionVerb,
+    make_parser,
+    strip_thinking,
+)
 from agentgym_envs.actions.compat import StrippedTextParser
 from agentgym_envs.arguments import checked_options, text_or_file, whole_number
 from agentgym_envs.errors import InvalidAction
@@ -63,7 +71,8 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         split: where `reset` draws from when it is given no task.
         action_format: `"plain"`, `"react"`, `"function_call"` or `"code"`.
         max_turns: steps after which an episode is truncated; None takes `default_max_turns`.
-        compat: None, or `"agentgym"` for the original's text, rewards and flags.
+        compat: None, or `"agentgym"` for the original's text, rewards and flags, in the formats
+            `"plain"` and `"react"`.
         tasks: draw only these: subtask names, depths or ids.
         render_mode: one of `metadata["render_modes"]`.
         system_prompt: stands for the environment's own instruction text, rules of the format
@@ -130,6 +139,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(
                 f"unknown render_mode {render_mode!r}; allowed: {self.metadata['render_modes']}"
+            )
+        if compat is not None and action_format in CALL_FORMATS:
+            raise ValueError(
+                f"compat={compat!r} reads action_format='plain' and 'react' as AgentGym does, got "
+                f"{action_format!r}: its own function calls and code have other verbs, arguments "
+                "and refusals. Take action_format='react', or leave compat out"
             )
         self.task_set = task_set
         self.split = split
@@ -293,7 +308,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         self._over = True  # stays so if `apply` raises: nobody knows then where the game stands
         try:
             try:
-                plain = self.parser.parse(action)
+                plain = self._plain_action(action)
             except InvalidAction as error:
                 outcome = self.reject(action, error)
             else:
@@ -325,6 +340,14 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             return None
         action, observation = self._last
         return observation if action is None else f"> {action}\n{observation}"
+
+    def _plain_action(self, completion: str) -> str:
+        """Return the plain action of a completion, as the original reads it under `compat`."""
+        if not self.is_agentgym_compat:
+            completion = strip_thinking(completion)
+        if completion == CUT_THOUGHT:
+            raise InvalidAction(NO_END)
+        return self.parser.parse(completion)
 
     def _spent_limit(self) -> str | None:
         """Return the turn limit that this turn has reached."""

@@ -85,9 +85,13 @@ class TokenTrace:
         return len(self.prompt_ids) + len(self.completion_ids)
 
 
+CUT = "length"
+"""The finish reason of an answer that ended at its greatest length."""
+
+
 @dataclass(frozen=True)
 class ModelCall:
-    """What a server reports of an answer beside its text.
+    """What is reported of an answer beside its text, by a server or where sampling was cut.
 
     Attributes:
         finish_reason: why the text ends, in the server's word: `"stop"`, `"length"`, ...
@@ -125,7 +129,7 @@ class Turn:
             AgentTraj files do.
         action: the text that was played, as the environment read it; left out, it is what
             `strip_thinking` leaves of the completion.
-        call: what a server told of the completion; None where none was asked.
+        call: what a server told of the completion, or that a model's was cut; else None.
         weights_step: the optimizer step of the weights that sampled the completion, where episodes
             are played while the policy is trained; None where the episode's `global_step` says it.
     """
@@ -144,6 +148,11 @@ class Turn:
     def __post_init__(self) -> None:
         if not self.action:
             self.action = strip_thinking(self.completion)
+
+    @property
+    def is_cut(self) -> bool:
+        """The completion ended at its greatest length, not by a token that ends a turn."""
+        return self.call is not None and self.call.finish_reason == CUT
 
     def to_json(self) -> dict[str, Any]:
         """Return the turn as JSON values, without an action that follows from the completion."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
-from agentgym_envs.actions import ActionVerb
+from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
 from agentgym_envs.registry import register_env, registered_ids
 
 COUNTING_ID = "tests/Counting-v0"
@@ -41,6 +41,13 @@ EMBEDDED = [
     )
 ]
 """The environments that play in this process, without Java and without Chromium."""
+
+
+FORMATS_AND_COMPATS = [
+    *((action_format, None) for action_format in ACTION_FORMATS),
+    *((action_format, "agentgym") for action_format in ("plain", "react")),
+]
+"""`action_format` and `compat` as they go together."""
 
 
 def unless_missing(env_id: str) -> Any:

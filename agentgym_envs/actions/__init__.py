@@ -2,6 +2,7 @@
 
 from agentgym_envs.actions.formats import (
     ACTION_FORMATS,
+    CALL_FORMATS,
     ActionFormat,
     ActionParser,
     CodeParser,
@@ -9,13 +10,16 @@ from agentgym_envs.actions.formats import (
     PlainParser,
     ReactParser,
     make_parser,
-    strip_thinking,
 )
+from agentgym_envs.actions.markup import CUT_THOUGHT, NO_END, strip_thinking
 from agentgym_envs.actions.verbs import ActionVerb
 from agentgym_envs.actions.wrapping import clean_action, last_labelled, unwrap, unwrap_block
 
 __all__ = [
     "ACTION_FORMATS",
+    "CALL_FORMATS",
+    "CUT_THOUGHT",
+    "NO_END",
     "ActionFormat",
     "ActionParser",
     "ActionVerb",

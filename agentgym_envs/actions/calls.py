@@ -1,88 +1,238 @@
 """Reads the one function call that a completion holds, in the forms that language models write.
 
-They are a JSON object `{"name": ..., "arguments": {...}}`, bare, fenced or in the tags of Qwen and
-Hermes (`<tool_call>`); OpenAI's call object, whose arguments may be a JSON string; Llama's
-`"parameters"`; and the tags `<function=name>` around a JSON object or `<parameter=name>` values.
+They are a JSON object `{"name": ..., "arguments": {...}}` in its many spellings, and the markup of
+the families of `markup.toml`.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
+from agentgym_envs.actions.markup import (
+    ARGUMENT_KEYS,
+    CALLS,
+    LABELS,
+    NAME_KEYS,
+    CallMarkup,
+    first_turn,
+    result_start,
+)
 from agentgym_envs.actions.verbs import shown
+from agentgym_envs.actions.wrapping import find_action
 from agentgym_envs.errors import InvalidAction
 
 FORM = '{"name": ..., "arguments": {...}}'
 
+MAX_CODE = 50_000
+"""Characters of Python that are read; the time it takes holds up every thread."""
+
 _MOST_READ = 50_000
 _MOST_TRIES = 20
-_OBJECT = re.compile(r'\{\s*["}]')
-_FUNCTION_TAG = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER_TAG = re.compile(r"<parameter=(\w+)>((?:(?!<parameter=).)*?)</parameter>", re.DOTALL)
-_ARGUMENTS = ("arguments", "parameters")
-_LABELS = frozenset({"id", "type", "index", "call_id", "status"})
-"""What OpenAI's call objects hold beside the call."""
+_OBJECT = re.compile(r"""\{\s*(?:["}]|'\w{1,40}'\s*:)""")
+_DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are read
+_NESTED_KEYS = ("function", "function_call", "tool_call", "action", "call")
+_WORDS_BESIDE = LABELS - {"id", "index", "status", "content"}
+"""Labels that are taken for no argument where a call's arguments stand beside its name."""
+_PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
-def read_call(completion: str) -> tuple[Any, Mapping[str, Any]]:
-    """Return the name and the arguments of the only call.
+@dataclass(frozen=True)
+class Call:
+    """A function call.
+
+    Attributes:
+        name: the function's, as written.
+        arguments: those that are named.
+        positional: those that are not, as Python has them.
+    """
+
+    name: Any
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    positional: Sequence[Any] = ()
+
+
+def read_call(completion: str, names: Sequence[str] = ()) -> Call:
+    """Return the only call of a completion.
+
+    Of what stands behind an answer of the environment that the policy has invented, nothing counts.
+
+    Args:
+        completion: the policy's.
+        names: the functions'.
 
     Raises:
         InvalidAction: there is none, or there are several, or it holds what no call has.
     """
-    text = completion[:_MOST_READ]
-    calls = list(_tagged(text)) or list(_objects(text))
-    if not calls:
-        raise InvalidAction(f"Your answer holds no JSON object {FORM}.")
-    if len(calls) > 1:
-        raise InvalidAction(
-            f"Your answer holds {len(calls)} function calls; write one and leave out the others."
-        )
-    return calls[0]
+    text = first_turn(completion[:_MOST_READ])
+    before = text[: result_start(text)]
+    for part in dict.fromkeys((before, text)):
+        calls = _marked(part) or list(_objects(part, names)) or _bare(part, names)
+        if len(calls) > 1:
+            raise InvalidAction(
+                f"Your answer holds {len(calls)} function calls; write one and leave out the "
+                "others."
+            )
+        if calls:
+            return calls[0]
+    raise InvalidAction(f"Your answer holds no JSON object {FORM}.")
 
 
-def _tagged(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, inner in _FUNCTION_TAG.findall(text):
-        values = {key: value.strip() for key, value in _PARAMETER_TAG.findall(inner)}
-        yield name, values or _arguments(inner.strip())
+def short_name(name: Any) -> str:
+    """Return a function's name without the namespace before it, in one spelling."""
+    return re.sub(r"[\s-]+", "_", str(name).rpartition(".")[2].strip().lower())
 
 
-def _objects(text: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+# A family's markup ----------------------------------------------------------------------------
+
+
+def _marked(text: str) -> list[Call]:
+    """Return the calls in the first family's markup that there are any of."""
+    for markup in CALLS:
+        calls = [
+            call
+            for opening in islice(markup.opening.finditer(text), _MOST_TRIES)
+            for call in _behind(text, opening, markup)
+        ]
+        if calls:
+            return calls
+    return []
+
+
+def _behind(text: str, opening: re.Match[str], markup: CallMarkup) -> Iterable[Call]:
+    groups = opening.groupdict()
+    prefix = groups.get("prefix") or ""
+    end = text.find(markup.end.replace("{prefix}", prefix), opening.end()) if markup.end else -1
+    body = text[opening.end() : len(text) if end < 0 else end]
+    if markup.arguments == "python":
+        return _python_calls(body)
+    if markup.arguments == "json":
+        arguments = _decoded(text, opening.end())
+        return [] if arguments is None else [Call(groups["name"], _arguments(arguments[0]))]
+    if markup.arguments == "braces":
+        return [Call(groups["name"], _braced(body, markup.quotes))]
+    pattern = re.compile(markup.parameter.replace("{prefix}", re.escape(prefix)))
+    ending = markup.parameter_end.replace("{prefix}", prefix)
+    values = dict(_parameters(body, pattern, ending))
+    if not values and body.strip().startswith("{"):
+        decoded = _decoded(body.strip(), 0)
+        return [Call(groups["name"], _arguments(body if decoded is None else decoded[0]))]
+    return [Call(groups["name"], values)]
+
+
+def _parameters(body: str, pattern: re.Pattern[str], ending: str) -> Iterator[tuple[str, str]]:
+    openings = list(pattern.finditer(body))
+    for number, opening in enumerate(openings):
+        last = openings[number + 1].start() if number + 1 < len(openings) else len(body)
+        end = body.find(ending, opening.end(), last)
+        yield opening["key"], body[opening.end() : last if end < 0 else end].strip()
+
+
+def _braced(body: str, quotes: Sequence[str]) -> dict[str, Any]:
+    """Read `{key:<escape>text<escape>,count:3}`, the arguments of Google's models."""
+    quote = "|".join(map(re.escape, quotes))
+    pair = re.compile(
+        rf"\s*[{{,]\s*(?:{quote})?(\w{{1,100}})(?:{quote})?\s*:\s*"
+        rf"(?:({quote})(.*?)(?:\2)|([^,{{}}<]{{0,1000}}))",
+        re.DOTALL,
+    )
+    values: dict[str, Any] = {}
+    place = 0
+    while match := pair.match(body, place):
+        values[match[1]] = match[3] if match[2] else _bare_value(match[4].strip())
+        place = match.end()
+    return values
+
+
+def _bare_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# JSON objects ---------------------------------------------------------------------------------
+
+
+def _objects(text: str, names: Sequence[str]) -> Iterator[Call]:
     """Yield the calls among the JSON objects of a text, whatever stands around them."""
-    decoder = json.JSONDecoder(strict=False)  # line breaks within strings are read
     position, tries = 0, 0
     while tries < _MOST_TRIES and (start := _OBJECT.search(text, position)):
         tries += 1
-        try:
-            value, position = decoder.raw_decode(text, start.start())
-        except (ValueError, RecursionError):
+        decoded = _decoded(text, start.start())
+        if decoded is None:
             position = start.start() + 1
         else:
-            yield from _calls_in(value)
+            value, position = decoded
+            yield from _calls_in(value, names)
 
 
-def _calls_in(value: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    if isinstance(value.get("function"), Mapping):
-        yield from _calls_in(value["function"])
-    elif isinstance(value.get("tool_calls"), list):
+def _decoded(text: str, start: int) -> tuple[Any, int] | None:
+    """Read the object that begins at `start`, which may lack its last brace; None without one."""
+    if not text.startswith("{", start):
+        return None
+    try:
+        return _DECODER.raw_decode(text, start)
+    except RecursionError:
+        return None
+    except json.JSONDecodeError as error:
+        if error.msg.startswith("Expecting ','"):
+            try:
+                return _DECODER.decode(text[start : error.pos].rstrip() + "}"), error.pos
+            except (ValueError, RecursionError):
+                return None
+    end = text.rfind("}", start) + 1
+    value = _python_object(text[start:end]) if text[start + 1 :].lstrip()[:1] == "'" else None
+    return None if value is None else (value, end)
+
+
+def _python_object(text: str) -> dict[str, Any] | None:
+    """Read an object in Python's spelling, `{'name': 'look'}`; None where it is none."""
+    try:
+        body = read_python(text)
+        value = _literal(body[0].value) if isinstance(body[0], ast.Expr) else None
+    except (InvalidAction, IndexError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _calls_in(value: Mapping[str, Any], names: Sequence[str]) -> Iterator[Call]:
+    for key in _NESTED_KEYS:
+        if isinstance(value.get(key), Mapping):
+            yield from _calls_in(value[key], names)
+            return
+    if isinstance(value.get("tool_calls"), list):
         for call in value["tool_calls"]:
             if isinstance(call, Mapping):
-                yield from _calls_in(call)
-    elif "name" in value:
-        yield _call(value)
+                yield from _calls_in(call, names)
+        return
+    name = next((key for key in NAME_KEYS if key in value), None)
+    if name is not None:
+        yield _call(value, name)
+    elif len(value) == 1 and isinstance(next(iter(value.values())), Mapping):
+        ((function, arguments),) = value.items()
+        if short_name(function) in names:  # Apertus: {"get": {"count": 3}}
+            yield Call(function, arguments)
 
 
-def _call(value: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
-    given = [key for key in _ARGUMENTS if key in value]
-    others = [key for key in value if key not in {"name", *_LABELS, *given[:1]}]
+def _call(value: Mapping[str, Any], name: str) -> Call:
+    given = [key for key in ARGUMENT_KEYS if key in value]
+    if not given:
+        beside = {k: v for k, v in value.items() if k != name and k not in _WORDS_BESIDE}
+        return Call(value[name], beside)
+    others = [key for key in value if key not in {name, *LABELS, *given[:1]}]
     if others:
         raise InvalidAction(
             f'The JSON object needs the keys "name" and "arguments"; leave out {shown(others[0])}.'
         )
-    return value["name"], _arguments(value[given[0]] if given else {})
+    return Call(value[name], _arguments(value[given[0]]))
 
 
 def _arguments(value: Any) -> Mapping[str, Any]:
@@ -96,3 +246,110 @@ def _arguments(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidAction('"arguments" must be a JSON object.')
     return value
+
+
+# Python ---------------------------------------------------------------------------------------
+
+
+def read_python(code: str) -> list[ast.stmt]:
+    """Return the statements of a policy's Python code, which is read, never executed.
+
+    Raises:
+        InvalidAction: it is not valid Python, or too long.
+    """
+    if len(code) > MAX_CODE:
+        raise InvalidAction(f"The block has {len(code)} characters; at most {MAX_CODE} are read.")
+    try:
+        with _PARSING, warnings.catch_warnings():
+            # A policy's "\d" is no concern of the program's warning filters.
+            warnings.simplefilter("ignore")
+            return ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidAction("The block is not valid Python.") from None
+
+
+def python_call(code: str) -> Call:
+    """Return the one call of a piece of Python.
+
+    It may be printed, awaited, a list's only entry, a method's, or given a name.
+
+    Raises:
+        InvalidAction: the code is something else, or the arguments are no literals.
+    """
+    body = read_python(code)
+    if len(body) == 2 and _shows_name(body[1]):  # x = look(), then print(x)
+        body = body[:1]
+    node: Any = body[0] if len(body) == 1 else None
+    if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign):
+        node = node.value
+    while True:
+        if isinstance(node, ast.Await):
+            node = node.value
+        elif isinstance(node, ast.List | ast.Tuple) and len(node.elts) == 1:
+            node = node.elts[0]
+        elif _is_print(node) and isinstance(node.args[0], ast.Call | ast.Await):
+            node = node.args[0]
+        else:
+            break
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        raise InvalidAction(
+            "Your answer must hold one call of one function in a fenced Python block (```python "
+            "... ```), and the block nothing else."
+        )
+    name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+    named: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise InvalidAction(f"{name} takes its arguments one by one, without **.")
+        named[keyword.arg] = _literal(keyword.value)
+    return Call(name, named, [_literal(argument) for argument in node.args])
+
+
+def _is_print(node: Any) -> bool:
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return is_call and node.func.id == "print" and len(node.args) == 1 and not node.keywords
+
+
+def _shows_name(statement: ast.stmt) -> bool:
+    node = statement.value if isinstance(statement, ast.Expr) else None
+    shown_node = node.args[0] if _is_print(node) and isinstance(node, ast.Call) else node
+    return isinstance(shown_node, ast.Name)
+
+
+def _python_calls(code: str) -> list[Call]:
+    """Return the call that a text of Python consists of, or those of a list; none without any."""
+    text = code.strip().strip("`").strip()
+    try:
+        body = read_python(text)
+    except InvalidAction:
+        return []
+    node = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    parts: list[str] = [text]
+    if isinstance(node, ast.List | ast.Tuple):
+        parts = [ast.unparse(part) for part in node.elts if isinstance(part, ast.Call)]
+    return [call for part in parts if (call := _python_call(part)) is not None]
+
+
+def _python_call(code: str) -> Call | None:
+    try:
+        return python_call(code)
+    except InvalidAction:
+        return None
+
+
+def _bare(text: str, names: Sequence[str]) -> list[Call]:
+    """Return the Python calls of functions that a text without markup consists of."""
+
+    def is_call(part: str) -> bool:
+        calls = _python_calls(part)
+        return bool(calls) and all(short_name(call.name) in names for call in calls)
+
+    code = find_action(text, is_call) if names and "(" in text else None
+    return [] if code is None else _python_calls(code)
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise InvalidAction("Arguments must be literals: a string, a number or a list.") from None

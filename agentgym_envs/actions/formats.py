@@ -6,42 +6,36 @@ An environment lists its verbs; the formats that name a verb and its arguments (
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import textwrap
-import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
-from agentgym_envs.actions.calls import read_call
+from agentgym_envs.actions.calls import Call, python_call, read_call, short_name
+from agentgym_envs.actions.markup import first_turn, result_start
 from agentgym_envs.actions.verbs import ActionVerb, shown
-from agentgym_envs.actions.wrapping import clean_action, last_labelled, undress
+from agentgym_envs.actions.wrapping import (
+    clean_action,
+    dressed_parts,
+    find_action,
+    is_action,
+    last_labelled,
+    read_action,
+    undressed,
+)
 from agentgym_envs.errors import InvalidAction
 
 ActionFormat = Literal["plain", "react", "function_call", "code"]
 ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
-
-MAX_CODE = 50_000
-"""Characters of Python that are read; the time it takes holds up every thread."""
+CALL_FORMATS = ("function_call", "code")
+"""The action formats that name a function and its arguments."""
 
 _BLOCK = re.compile(
     r"(?P<fence>```|~~~)(?:python3?|py|tool_code)?[ \t\r]*\n(?P<inner>.*?)(?:(?P=fence)|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_PARSING = threading.Lock()  # `catch_warnings` swaps global state
-
-
-def strip_thinking(completion: str) -> str:
-    """Return what an environment reads of a completion: what follows its last `</think>`.
-
-    The rule is the same for every policy and every chat template, some of which open the thought
-    themselves.
-    """
-    _, closing, answer = completion.rpartition("</think>")
-    return answer.lstrip("\n") if closing else completion
 
 
 class ActionParser(Protocol):
@@ -71,7 +65,7 @@ class PlainParser:
 
     def parse(self, completion: str) -> str:
         """Return the completion without what stands around the action."""
-        return clean_action(completion, self.verbs)
+        return read_action(completion, self.verbs)
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the action itself."""
@@ -89,13 +83,28 @@ class ReactParser:
     )
 
     def parse(self, completion: str) -> str:
-        """Return what follows the last `Action:`; see `last_labelled`."""
+        """Return what follows the last `Action:`; see `last_labelled`.
+
+        Without one, an action that is marked in another way counts, as by a tag or a bullet.
+        """
         action = last_labelled(completion, self.verbs)
+        if action is None:
+            action = self._marked(completion)
         if action is None:
             raise InvalidAction("There is no 'Action:' in your answer. " + self.instructions)
         if not action:
             raise InvalidAction("Nothing follows 'Action:'. " + self.instructions)
         return clean_action(action, self.verbs)
+
+    def _marked(self, completion: str) -> str | None:
+        text = first_turn(completion)
+        text = text[: result_start(text)].strip()
+        takes_any = not all(verb.has_words for verb in self.verbs)
+        for part in dressed_parts(text):
+            action = undressed(part, lambda layer: is_action(layer, self.verbs))
+            if action is not None or takes_any:
+                return part if action is None else action
+        return None
 
     def format(self, action: str, thought: str = "") -> str:
         """Return both parts; an empty thought leaves its line short."""
@@ -120,8 +129,8 @@ class FunctionCallParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        name, arguments = read_call(completion)
-        return _verb_named(self.verbs, name).build(arguments)
+        call = read_call(completion, [verb.name for verb in self.verbs])
+        return _built(self.verbs, call)
 
     def format(self, action: str, thought: str = "") -> str:
         """Write the call as JSON."""
@@ -147,22 +156,17 @@ class CodeParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        blocks = [textwrap.dedent(block["inner"]) for block in _BLOCK.finditer(completion)]
+        text = first_turn(completion)
+        before = text[: result_start(text)]
+        blocks = [textwrap.dedent(block["inner"]) for block in _BLOCK.finditer(before)]
         if len(blocks) > 1:
             raise InvalidAction(
                 f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
             )
-        call = _single_call(blocks[0] if blocks else undress(undress(completion).rstrip(".! ")))
-        assert isinstance(call.func, ast.Name)
-        verb = _verb_named(self.verbs, call.func.id)
-        if len(call.args) > len(verb.parameters) or any(k.arg is None for k in call.keywords):
-            raise InvalidAction(f"{verb.name} takes {verb.signature}.")
-        arguments = dict(zip(verb.parameters, map(_literal, call.args), strict=False))
-        for keyword in call.keywords:
-            if keyword.arg in arguments:
-                raise InvalidAction(f"{verb.name} got {shown(keyword.arg)} twice.")
-            arguments[str(keyword.arg)] = _literal(keyword.value)
-        return verb.build(arguments)
+        code = find_action(blocks[0] if blocks else before, _is_call)
+        return _built(
+            self.verbs, python_call(blocks[0] if code is None and blocks else code or text)
+        )
 
     def format(self, action: str, thought: str = "") -> str:
         """Write the call in a fenced block; a thought becomes a comment above it."""
@@ -194,10 +198,31 @@ def make_parser(action_format: str, verbs: Sequence[ActionVerb]) -> ActionParser
     )
 
 
+def _is_call(code: str) -> bool:
+    try:
+        python_call(code)
+    except InvalidAction:
+        return False
+    return True
+
+
+def _built(verbs: Sequence[ActionVerb], call: Call) -> str:
+    """Return the plain action of a call."""
+    verb = _verb_named(verbs, call.name)
+    if len(call.positional) > len(verb.parameters):
+        raise InvalidAction(f"{verb.name} takes {verb.signature}.")
+    arguments = dict(zip(verb.parameters, call.positional, strict=False))
+    twice = [name for name in call.arguments if name in arguments]
+    if twice:
+        raise InvalidAction(f"{verb.name} got {shown(twice[0])} twice.")
+    return verb.build({**arguments, **call.arguments})
+
+
 def _verb_named(verbs: Sequence[ActionVerb], name: Any) -> ActionVerb:
-    for verb in verbs:
-        if verb.name == name:
-            return verb
+    for own in (str, short_name):
+        for verb in verbs:
+            if isinstance(name, str) and verb.name == own(name):
+                return verb
     names = ", ".join(verb.name for verb in verbs)
     raise InvalidAction(f"There is no function {shown(name)}; the functions are {names}.")
 
@@ -208,41 +233,3 @@ def _verb_of(verbs: Sequence[ActionVerb], action: str) -> tuple[ActionVerb, dict
         if arguments is not None:
             return verb, arguments
     raise ValueError(f"no verb builds the action {action!r}; verbs: {[v.name for v in verbs]}")
-
-
-def read_python(code: str) -> list[ast.stmt]:
-    """Return the statements of a policy's Python code, which is read, never executed.
-
-    Raises:
-        InvalidAction: it is not valid Python, or too long.
-    """
-    if len(code) > MAX_CODE:
-        raise InvalidAction(f"The block has {len(code)} characters; at most {MAX_CODE} are read.")
-    try:
-        with _PARSING, warnings.catch_warnings():
-            # A policy's "\d" is no concern of the program's warning filters.
-            warnings.simplefilter("ignore")
-            return ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InvalidAction("The block is not valid Python.") from None
-
-
-def _single_call(code: str) -> ast.Call:
-    body = read_python(code)
-    if len(body) == 1 and isinstance(body[0], ast.Expr):
-        call = body[0].value
-        if isinstance(call, ast.List) and len(call.elts) == 1:  # Llama's `[look()]`
-            call = call.elts[0]
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-            return call
-    raise InvalidAction(
-        "Your answer must hold one call of one function in a fenced Python block (```python ... "
-        "```), and the block nothing else."
-    )
-
-
-def _literal(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise InvalidAction("Arguments must be literals: a string, a number or a list.") from None

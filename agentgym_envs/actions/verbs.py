@@ -73,6 +73,11 @@ class ActionVerb:
         return tuple(_SLOT.findall(self.template))
 
     @cached_property
+    def has_words(self) -> bool:
+        """Whether the template holds words of its own, which tell its actions from other texts."""
+        return any(character.isalnum() for character in _SLOT.sub("", self.template))
+
+    @cached_property
     def _pattern(self) -> re.Pattern[str]:
         parts = _SLOT.split(self.template)  # text, name, text, name, ..., text
         pattern = ""

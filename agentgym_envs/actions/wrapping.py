@@ -1,27 +1,60 @@
-"""Takes off what language models write around an action, such as fences, quotes and bold."""
+"""Takes off what language models write around an action, such as fences, labels and tags.
+
+What is an action as it stands is never undressed: the environment's verbs say what one is.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
+from agentgym_envs.actions.markup import first_turn, result_start
 from agentgym_envs.actions.verbs import ActionVerb
 
 MAX_CLEANED = 2_000
 """Characters of the longest text that is cleaned; matching verbs takes long on longer ones."""
 
+_MOST_LAYERS = 12
 _FENCED = re.compile(
     r"(?P<fence>`{3,}+|~{3,}+)(?:[\w+-]*[ \t\r]*\n)?(?P<inner>.*?)(?P=fence)", re.DOTALL
 )
-_LABEL = re.compile(r"(?<![^\W_])action(?![^\W_])[*_ \t]*[:：][*_]*", re.IGNORECASE)
-_LINE_LABEL = re.compile(
-    rf"^[#> \t]*(?P<marks>[*_`~\"']*)[ \t]*{_LABEL.pattern}", re.IGNORECASE | re.MULTILINE
+_SEPARATOR = r"(?:[:：=→]|[-=]>)[>*_]*"
+_NAME = (
+    r"(?<![^\W_])(?:(?:my |the )?(?:next|final|chosen|best) )?action(?:[ _]?#?\d{1,3})?(?![^\W_])"
 )
+_LABEL = re.compile(rf"{_NAME}[*_ \t]*[:：][*_]*", re.IGNORECASE)
+_LINE_LABEL = re.compile(
+    rf"^[#> \t]*(?:[-•+][ \t]+)?(?P<marks>[*_`~\"']*)[ \t]*"
+    rf"(?:[\[(<]{_NAME}[\])>][*_ \t]*(?:{_SEPARATOR})?|{_NAME}[*_` \t]*{_SEPARATOR}"
+    rf"|(?<=[*_#])[ \t]*{_NAME}[*_ \t]*(?=\n))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TAGS = "action|act|command|execute|code|tool_code|final_answer|answer|response|output|move"
+_TAG_END = re.compile(rf"</({_TAGS})>", re.IGNORECASE)
+_TAG = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>)?", re.IGNORECASE | re.DOTALL)
+_FENCE = re.compile(rf"(?<![`~]){_FENCED.pattern}", re.DOTALL)
 _FENCE_BEHIND = re.compile(r"\s*(?:`{3,}+|~{3,}+)$")
 _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re.I | re.M)
-_PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»")
-_MARKS = re.compile(r"[`*\"'“”‘’«»~]|__|[.!]\s*$|^[\s#>_]*action", re.IGNORECASE)
+_BULLET = re.compile(
+    r"(?:>+(?=\s*\S)|[-+•*–—][ \t]|[-=]>|[→➜▶$#❯][ \t]|\(?\d{1,2}[.)][ \t])\s*(?=\S)"
+)
+_QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
+_BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
+_PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»", "「」", "$")
+_MARKS = re.compile(
+    r"[`*\"'“”‘’«»「」~>\\$•→➜▶❯–—]|__|[.!]\s*$|^\s*[\[(#+-]|^\s*\d{1,2}[.)]|<\||\[\||\[e~"
+    r"|^[\s#>_]*(?:\w+ ){0,2}action",
+    re.IGNORECASE,
+)
 """One of these is in every text that cleaning may change."""
+
+
+class _Tag(NamedTuple):
+    start: int
+    end: int
+    name: str
+    content: str
 
 
 def unwrap(text: str) -> str:
@@ -41,14 +74,83 @@ def unwrap_block(text: str) -> str:
     return fenced["inner"].strip() if fenced else unwrap(text)
 
 
-def undress(text: str) -> str:
-    """Return a text without what holds the whole of it, and without `Action:` in front."""
+def layers(text: str) -> Iterator[str]:
+    """Yield a text as it stands, then with one layer of what holds it off after the other."""
+    text = text.strip()
+    for _ in range(_MOST_LAYERS):
+        yield text
+        inner = _inner(text)
+        if inner in (None, "", text):
+            inner = _inner(text.rstrip(".!,; "))
+        if not inner or inner == text:
+            return
+        text = inner
+
+
+def dressed_parts(text: str) -> Iterator[str]:
+    """Yield the parts of a text that are marked as its action, the surest first.
+
+    They stand behind a label, in a tag, in a box or in a fence, or on the only line with a bullet.
+    """
+    labelled = last_labelled(text)
+    if labelled:
+        yield labelled
+    yield from (tag.content for tag in reversed(list(_tags(text))))
+    boxes = list(_BOXED.finditer(text))
+    if boxes:
+        yield text[boxes[-1].start() : _closing(text, boxes[-1].end()) + 1]
+    fences = [fence["inner"] for fence in _FENCE.finditer(text)]
+    if len(fences) == 1:
+        yield fences[0].strip()
+    lines = [line.strip() for line in text.splitlines() if len(line) <= MAX_CLEANED]
+    dressed = [line for line in lines if _inner(line)]
+    if len(set(dressed)) == 1:
+        yield dressed[0]
+
+
+def is_action(text: str, verbs: Sequence[ActionVerb]) -> bool:
+    """Return whether a text is an action of the verbs as it stands.
+
+    A verb whose template is one argument alone takes any text, so it says this of its own words
+    only, where the argument is free text.
+    """
+    return len(text) <= MAX_CLEANED and any(
+        (verb.is_multiline or "\n" not in text)
+        and (verb.has_words or verb.free_text)
+        and verb.match(text) is not None
+        for verb in verbs
+    )
+
+
+def undressed(text: str, accepts: Callable[[str], bool]) -> str | None:
+    """Return the first layer of a text that is accepted; None where none is."""
     if len(text) > MAX_CLEANED:
-        return text.strip()
-    text = unwrap(text)
-    unmarked = text.lstrip("*_#> ")
-    label = _LABEL.match(unmarked)
-    return unwrap(unmarked[label.end() :]) if label else text
+        text = text.strip()
+        return text if accepts(text) else None
+    for layer in layers(text):
+        for candidate in (layer, layer.rstrip(".! ")):
+            if accepts(candidate):
+                return candidate
+    return None
+
+
+def find_action(completion: str, accepts: Callable[[str], bool]) -> str | None:
+    """Return the action of a completion that needs no label; None where nothing is accepted.
+
+    It is the whole, before what the policy has invented of the environment's answer, or else the
+    part that is marked as the action.
+    """
+    text = first_turn(completion)
+    before = text[: result_start(text)]
+    for part in dict.fromkeys((before, text)):
+        action = undressed(part, accepts)
+        if action is not None:
+            return action
+    for part in dressed_parts(before or text):
+        action = undressed(part, accepts)
+        if action is not None:
+            return action
+    return None
 
 
 def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
@@ -63,8 +165,80 @@ def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
     """
     if len(text) > MAX_CLEANED or not _MARKS.search(text):
         return text.strip()
-    action = undress(text)
-    for candidate in (action, unwrap(action.rstrip(".! "))):
+    action = undressed(text, lambda layer: is_action(layer, verbs))
+    if action is None:
+        *_, action = layers(text)
+    return _cleaned(action, verbs)
+
+
+def read_action(completion: str, verbs: Sequence[ActionVerb]) -> str:
+    """Return the plain action of a completion that holds nothing else, or marks it."""
+    if "\n" not in completion and not _MARKS.search(completion):
+        return completion.strip()
+    action = find_action(completion, lambda text: is_action(text, verbs))
+    if action is not None:
+        return _cleaned(action, verbs)
+    text = first_turn(completion)
+    action = text[: result_start(text)].strip() or text
+    if "\n" in action and not all(verb.has_words for verb in verbs):
+        action = next(dressed_parts(action), action)
+    return clean_action(action, verbs)
+
+
+def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
+    """Return what follows the last `Action:` in the block or line behind it; None without one.
+
+    It is the last one before an `Observation:` that the policy has invented. Where one begins a
+    line, those inside lines are words of a thought or an action. It is empty where nothing follows.
+
+    Args:
+        text: the completion.
+        verbs: the environment's. Where some take several lines, all is returned up to the end of
+            the block or to the next label, but for actions of the others.
+    """
+    text = first_turn(text)
+    lines = list(_LINE_LABEL.finditer(text))
+    starts = [(label.start(), label.end(), label) for label in lines or _LABEL.finditer(text)]
+    tags = [tag for tag in _tags(text) if tag.name == "action"]
+    if not (starts or tags):
+        return None
+    end = result_start(text, min([end for _, end, _ in starts] + [tag.end for tag in tags]))
+    tag = max((tag for tag in tags if tag.start < end), default=None)
+    start, label_end, label = next((at for at in reversed(starts) if at[0] < end), (-1, 0, None))
+    closing = label["marks"][::-1] if lines and label else ""
+    if tag is not None and tag.start >= start:
+        rest, is_block, closing = tag.content, True, ""
+    else:
+        rest = text[label_end:end].strip()
+        fenced = _FENCED.match(rest)
+        is_block = fenced is not None
+        rest = fenced["inner"].strip() if fenced else _NEXT_LABEL.split(rest)[0].strip()
+    first = rest.splitlines()[0].strip() if rest else ""
+    if not is_block:
+        if closing and first.count(closing) == 1:  # it was opened in front of the label
+            first = first.removesuffix(closing).rstrip()
+        first = _FENCE_BEHIND.sub("", first)
+    goes_on = any(verb.is_multiline for verb in verbs) and not any(
+        verb.match(first) is not None for verb in verbs if not verb.is_multiline
+    )
+    return rest if goes_on and "\n" in rest else first
+
+
+def _tags(text: str) -> Iterator[_Tag]:
+    """Yield the tags that models write around actions, each from its last opening."""
+    before = 0
+    for closing in _TAG_END.finditer(text):
+        name = closing[1]
+        start = text.rfind(f"<{name}>", before, closing.start())
+        if start >= 0:
+            content = text[start + len(name) + 2 : closing.start()].strip()
+            yield _Tag(start, closing.end(), name.lower(), content)
+            before = closing.end()
+
+
+def _cleaned(action: str, verbs: Sequence[ActionVerb]) -> str:
+    """Return an action without what stands around its arguments."""
+    for candidate in (action, action.rstrip(".! ")):
         for verb in verbs:
             arguments = verb.match(candidate)
             if arguments is not None:
@@ -75,41 +249,54 @@ def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
     return re.sub(r"(?<=[\])>])[.! ]+$", "", action)
 
 
-def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
-    """Return what follows the last `Action:` in the block or line behind it; None without one.
-
-    Where one begins a line, those inside lines are words of a thought or an action. It is empty
-    where nothing follows.
-
-    Args:
-        text: the completion.
-        verbs: the environment's. Where some take several lines, all is returned up to the end of
-            the block or to the next label, but for actions of the others.
-    """
-    lines = list(_LINE_LABEL.finditer(text))
-    labels = lines or list(_LABEL.finditer(text))
-    if not labels:
-        return None
-    rest = text[labels[-1].end() :].strip()
-    closing = lines[-1]["marks"][::-1] if lines else ""
-    fenced = _FENCED.match(rest)
-    rest = fenced["inner"].strip() if fenced else _NEXT_LABEL.split(rest)[0].strip()
-    first = rest.splitlines()[0].strip() if rest else ""
-    if not fenced:
-        if closing and first.count(closing) == 1:  # it was opened in front of the label
-            first = first.removesuffix(closing).rstrip()
-        first = _FENCE_BEHIND.sub("", first)
-    goes_on = any(verb.is_multiline for verb in verbs) and not any(
-        verb.match(first) for verb in verbs if not verb.is_multiline
-    )
-    return rest if goes_on and "\n" in rest else first
-
-
 def _argument(verb: ActionVerb, name: str, value: str | int) -> str:
     text = str(value)
     if name in verb.free_text:
         return text
     return unwrap(text.rstrip(".! ") if verb.ends_in(name) else text)
+
+
+def _inner(text: str) -> str | None:
+    """Return a text without its outermost layer; None where there is none."""
+    fenced = _FENCED.fullmatch(text)
+    if fenced:
+        return fenced["inner"].strip()
+    paired = _without_pair(text)
+    if paired != text:
+        return paired
+    tag = _TAG.fullmatch(text)
+    if tag:
+        return tag[2].strip()
+    boxed = _BOXED.match(text)
+    if boxed and _closing(text, boxed.end()) == len(text) - 1:
+        return text[boxed.end() : -1].replace("\\_", "_").replace("\\ ", " ").strip()
+    header = re.match(r"(?:<\|[^<>|\s]{1,40}\|>(?:assistant|final)?\s*)+", text)
+    if header:
+        return text[header.end() :]
+    label = _LINE_LABEL.match(text)
+    if label:
+        rest, closing = text[label.end() :].strip(), label["marks"][::-1]
+        return rest.removesuffix(closing).strip() if rest.count(closing) == 1 else rest
+    if "\n" in text and all(line.lstrip().startswith(">") for line in text.splitlines()):
+        return _QUOTED_LINES.sub("", text).strip()
+    bullet = _BULLET.match(text)
+    if bullet:
+        return text[bullet.end() :]
+    is_bracketed = text[:1] + text[-1:] in ("[]", "<>", "()", "{}")
+    if is_bracketed and _closing(text, 1) == len(text) - 1:
+        return text[1:-1].strip()
+    return None
+
+
+def _closing(text: str, start: int) -> int:
+    """Return where the bracket closes that was opened right before `start`; -1 where none does."""
+    closing = {"{": "}", "[": "]", "(": ")", "<": ">"}[text[start - 1]]
+    opening, depth = text[start - 1], 1
+    for place in range(start, len(text)):
+        depth += (text[place] == opening) - (text[place] == closing)
+        if depth == 0:
+            return place
+    return -1
 
 
 def _without_pair(text: str) -> str:

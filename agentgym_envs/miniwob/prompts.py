@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.actions import CALL_FORMATS
+from agentgym_envs.actions import CALL_FORMATS
 
 _PAGE = """\
 You do a small task on one web page. After each action you see the page as an accessibility tree:

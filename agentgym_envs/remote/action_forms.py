@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agentgym_envs.actions import ActionParser, ActionVerb, ReactParser, make_parser
-from agentgym_envs.actions.calls import read_call
+from agentgym_envs.actions.calls import read_call, short_name
 from agentgym_envs.actions.compat import StrippedTextParser
 from agentgym_envs.actions.verbs import shown
 from agentgym_envs.actions.wrapping import last_labelled
@@ -170,11 +170,16 @@ class ToolCallParser:
         Raises:
             InvalidAction: there is no call of one of the tools.
         """
-        name, arguments = read_call(completion)
-        if name not in [tool.name for tool in self.tools]:
-            names = ", ".join(tool.name for tool in self.tools)
-            raise InvalidAction(f"There is no function {shown(name)}; the functions are {names}.")
-        return json.dumps({"name": name, "arguments": dict(arguments)}, ensure_ascii=False)
+        names = [tool.name for tool in self.tools]
+        call = read_call(completion, names)
+        name = call.name if call.name in names else short_name(call.name)
+        if name not in names:
+            raise InvalidAction(
+                f"There is no function {shown(call.name)}; the functions are {', '.join(names)}."
+            )
+        if call.positional:
+            raise InvalidAction(f"{name} takes its arguments by their names.")
+        return json.dumps({"name": name, "arguments": dict(call.arguments)}, ensure_ascii=False)
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the plain action, a call already."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.actions.markup import first_turn
 from agentgym_envs.errors import InvalidAction
 
 _SPAN_TAG = re.compile(r"</?think>")
@@ -64,7 +65,7 @@ def read_tag(text: str, names: Sequence[str]) -> Tag | None:
 
 
 def without_thoughts(text: str) -> str:
-    """Cut out the complete `<think>...</think>` spans of a text."""
+    """Cut out the `<think>...</think>` spans of a text, and one that does not end."""
     outside, depth_start, position = [], None, 0
     for tag in _SPAN_TAG.finditer(text):
         if tag[0] == "<think>" and depth_start is None:
@@ -72,7 +73,7 @@ def without_thoughts(text: str) -> str:
         elif tag[0] == "</think>" and depth_start is not None:
             outside.append(text[position:depth_start])
             position, depth_start = tag.end(), None
-    return "".join([*outside, text[position:]])
+    return "".join([*outside, text[position:depth_start]])
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class TagReactParser:
     def parse(self, completion: str) -> str:
         """Return the first action tag outside the thoughts."""
         names = [verb.name for verb in self.verbs]
-        tag = find_tag(without_thoughts(completion), names)
+        tag = find_tag(first_turn(without_thoughts(completion)), names)
         if tag is None:
             raise InvalidAction(
                 "There is no action in your answer. After your thoughts, write one of "

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from agentgym_envs.actions import ActionVerb
+from agentgym_envs.actions import CALL_FORMATS, ActionVerb
 from agentgym_envs.errors import InvalidAction
 
 _ID = {"element": "The id of an element of the page."}
@@ -119,8 +119,6 @@ _EXAMPLES = {
     "drag": "drag [12] [9]",
 }
 MAX_DIGITS = 9
-CALL_FORMATS = ("function_call", "code")
-"""The action formats that name a function and its arguments."""
 
 KINDS = tuple(verb.name for verb in VERBS)
 """The names of WebArena's actions."""

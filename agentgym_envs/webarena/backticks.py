@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.actions import ActionVerb, clean_action, last_labelled, unwrap
+from agentgym_envs.actions.markup import first_turn, result_start
+from agentgym_envs.actions.wrapping import find_action as find_marked
 from agentgym_envs.errors import InvalidAction
+from agentgym_envs.webarena.actions import parse_action
 
 FENCE = "```"
 _EXAMPLE = "```click [12]```"
@@ -16,7 +19,8 @@ _EXAMPLE = "```click [12]```"
 class BacktickParser:
     """Reads the first pair of triple backticks, as WebArena does; nothing after it is read.
 
-    Where there is none it reads an `Action:` line, or an answer that is one action of `verbs`.
+    Where there is none it reads an `Action:` line, or an action of `verbs` that is the whole answer
+    or marked in another way.
     Without `verbs`, as WebArena itself, it reads backticks alone.
     """
 
@@ -28,31 +32,39 @@ class BacktickParser:
 
     def parse(self, completion: str) -> str:
         """Return what stands between the backticks."""
-        action = find_action(completion)
-        if action is None and self.verbs:
-            action = self._without_backticks(completion)
+        if not self.verbs:
+            action = find_action(completion)
+        else:
+            text = first_turn(completion)
+            before = text[: result_start(text)]
+            action = self._find(before) or self._find(text)
         if action is None:
             raise InvalidAction(
                 "There is no action in your answer. Write it between triple backticks, such as "
                 f"{_EXAMPLE}."
             )
-        if not self.verbs or not action:
-            return action
+        return action
+
+    def _find(self, text: str) -> str | None:
+        """Return the action of a text, by its backticks, its label or another mark."""
+        action = find_action(text)
+        if action is None:
+            action = last_labelled(text, self.verbs)
+            if action is None:
+                action = find_marked(text, self._is_action)
+            return clean_action(action, self.verbs) if action else None
         # A block may name a language in its first line, and hold the thought as well.
         action = clean_action(unwrap(f"{FENCE}{action}{FENCE}"), self.verbs)
         if not self._is_action(action):
             action = clean_action(last_labelled(action, self.verbs) or action, self.verbs)
         return action
 
-    def _without_backticks(self, completion: str) -> str | None:
-        action = last_labelled(completion, self.verbs)
-        if action is not None:
-            return action or None
-        action = clean_action(completion, self.verbs)
-        return action if self._is_action(action) else None
-
     def _is_action(self, text: str) -> bool:
-        return any(verb.match(text) for verb in self.verbs)
+        try:
+            parse_action(text, kinds=[verb.name for verb in self.verbs])
+        except InvalidAction:
+            return False
+        return True
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the thought and the action behind it, or the action alone."""

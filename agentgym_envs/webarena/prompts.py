@@ -6,8 +6,9 @@ can look like a line that the environment wrote.
 
 from __future__ import annotations
 
+from agentgym_envs.actions import CALL_FORMATS
 from agentgym_envs.actions.verbs import clipped
-from agentgym_envs.webarena.actions import CALL_FORMATS, WebAction
+from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.page import Page
 from agentgym_envs.webarena.view import View
 

@@ -145,7 +145,7 @@ def test_what_a_server_did_not_tell_is_no_call(call: object, problem: str) -> No
         ("move", "move"),
         ("<think>a</think>b</think>move", "move"),
         ("I see. <think>plan</think>\nmove", "move"),
-        ("<think>move", "<think>move"),
+        ("<think>move", "<think>"),
         ("", ""),
     ],
 )

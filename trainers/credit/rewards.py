@@ -39,6 +39,7 @@ def episode_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
         "truncated_by": [t.truncated_by for t in trajectories],
         "num_turns": [len(t.turns) for t in trajectories],
         "num_invalid": [sum(not turn.is_valid_action for turn in t.turns) for t in trajectories],
+        "num_cut": [sum(turn.is_cut for turn in t.turns) for t in trajectories],
         "num_sampled": [sum(turn.num_tokens for turn in t.turns) for t in trajectories],
     }
 
@@ -112,6 +113,7 @@ def episode_metrics(
     truncated_by: Sequence[str | None],
     num_turns: Sequence[int],
     num_invalid: Sequence[int],
+    num_cut: Sequence[int],
     num_sampled: Sequence[int],
     **_others: Any,
 ) -> dict[str, float]:
@@ -139,6 +141,7 @@ def episode_metrics(
     metrics["episodes/turns"] = mean(num_turns)
     metrics["episodes/sampled_tokens"] = mean(num_sampled)
     metrics["episodes/invalid_actions"] = sum(num_invalid[i] for i in counted) / max(turns, 1)
+    metrics["episodes/cut_turns"] = sum(num_cut[i] for i in counted) / max(turns, 1)
     for cause in TRUNCATION_CAUSES:
         metrics[f"truncated/{cause}"] = mean([by == cause for by in truncated_by])
     return metrics

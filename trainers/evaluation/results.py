@@ -129,7 +129,7 @@ class EvalResult:
             where no command was.
         environments: a row for each of several environments, by its short name.
         refusals: answers that a server marks as the model's refusal; they are played.
-        cut_answers: answers that a server ended at their token limit.
+        cut_answers: turns that ended at their greatest length.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
         cost: of all answers, in the currency of the prices; None where nobody told.
@@ -204,7 +204,7 @@ class EvalResult:
             + f"unscored {self.unscored}, " * bool(self.unscored)
             + f"refused prompts {refused}, " * bool(refused)
             + f"answers that refuse {self.refusals}, " * bool(self.refusals)
-            + f"answers cut at --max_tokens_per_turn {self.cut_answers}, " * bool(self.cut_answers)
+            + f"turns cut at --max_tokens_per_turn {self.cut_answers}, " * bool(self.cut_answers)
             + f"{self.wall_s:.1f} s",
         ]
         if self.prompt_tokens or self.cost is not None:

@@ -40,7 +40,7 @@ class Tally:
         seconds: that the episodes took, failed ones too; 0 where nobody measured.
         refused: episodes that ended because a server refused to answer.
         refusals: answers that a server marks as the model's refusal.
-        cut_answers: answers that a server ended at their token limit.
+        cut_answers: turns that ended at their greatest length.
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those of them that it had in its cache.
         cost: of the answers, those of failed episodes too; None where it is unknown.
@@ -69,7 +69,7 @@ class Tally:
         self.seconds += seconds
         calls = [turn.call for turn in episode.turns if turn.call is not None]
         self.refusals += sum(call.is_refusal for call in calls)
-        self.cut_answers += sum(call.finish_reason == "length" for call in calls)
+        self.cut_answers += sum(turn.is_cut for turn in episode.turns)
         self.prompt_tokens += sum(call.prompt_tokens for call in calls)
         self.cached_tokens += sum(call.cached_tokens for call in calls)
         if episode.cost is not None:

@@ -262,5 +262,6 @@ def _values(result: EvalResult | EnvironmentResult) -> dict[str, float]:
         "turns": result.mean_turns,
         "invalid_actions": result.invalid_rate,
         "failed": float(result.failures),
+        "cut_answers": float(result.cut_answers) if isinstance(result, EvalResult) else None,
     }
     return {key: value for key, value in values.items() if value is not None}

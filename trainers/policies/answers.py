@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from agentgym_envs.actions import CUT_THOUGHT, strip_thinking
 from agentgym_envs.secrets import masked
+from agentgym_envs.trajectory import CUT
 from trainers.backends.json_client import RequestRefused
 from trainers.ledger import Answer
 from trainers.options.errors import RefusedForGood
@@ -64,6 +66,16 @@ def read_answer(body: Any) -> Answer:
         reasoning=reasoning,
         is_refusal=call is None and (is_refusal or _REFUSAL in reasons),
     )
+
+
+def is_within_thought(answer: Answer) -> bool:
+    """Return whether an answer may have been cut off before its thought ended.
+
+    The server's chat template may have opened the thought, which nothing tells then; so a text that
+    was cut counts as a thought unless one has ended before it, in the text or apart from it.
+    """
+    has_ended = strip_thinking(answer.text) not in (answer.text, CUT_THOUGHT)
+    return answer.finish_reason == CUT and not (has_ended or (answer.reasoning and answer.text))
 
 
 def read_usage(body: Any) -> Answer:

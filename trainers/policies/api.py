@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from threading import Event
 from typing import Any
 
+from agentgym_envs.actions import CUT_THOUGHT
 from agentgym_envs.trajectory import ModelCall, Trajectory
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.history.views import History, view_of
@@ -28,6 +29,7 @@ from trainers.policies.answers import (
     is_filtered,
     is_of_one_prompt,
     is_overflow,
+    is_within_thought,
     read_answer,
     read_usage,
 )
@@ -271,7 +273,9 @@ class APIPolicy(Policy):
             cost=answer.cost,
             is_refusal=answer.is_refusal,
         )
-        action = self._budgets.history_of(episode.trajectory.env_id).action(answer.text)
+        action = CUT_THOUGHT
+        if not is_within_thought(answer):
+            action = self._budgets.history_of(episode.trajectory.env_id).action(answer.text)
         return Reply(answer.text, answer.completion_tokens, call, action=action)
 
     def _refused(self, error: RequestRefused) -> Stop:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import torch
 
+from agentgym_envs.trajectory import CUT, ModelCall
 from trainers.backends.open import load_backend
 from trainers.history.views import History
 from trainers.models.loading import load_for_playing
@@ -22,13 +24,18 @@ from trainers.tokens.history import TokenHistory
 from trainers.tokens.seeds import batch_seed
 from wrappers.failures import UNPROVEN, persist
 
+logger = logging.getLogger(__name__)
+
+FEW_TOKENS = 1024
+"""Tokens of a turn below which a model that thinks seldom comes to its action."""
+
 
 class ModelPolicy(Policy):
     """Answers observations with sampled tokens.
 
     The last token of a trace is always a sampled one: the observation after the last action is
-    recorded as text only. A turn that its budget ended is played as it stands, and closed by given
-    tokens.
+    recorded as text only. A turn that its budget ended is played as it stands, unless its thought
+    did not end, and closed by given tokens.
 
     Args:
         backend: samples tokens.
@@ -90,9 +97,18 @@ class ModelPolicy(Policy):
         sampling: Sampling | None = None,
     ) -> ModelPolicy:
         """Return the policy that samples from a backend within an episode's budgets."""
+        chat = ChatFormat.from_tokenizer(tokenizer)
+        if chat.thinks and budgets.longest_turn < FEW_TOKENS:
+            logger.warning(
+                "%s thinks before it acts, by its chat template, and a turn has at most "
+                "--max_tokens_per_turn %d tokens. A thought that is cut off there plays no action: "
+                "give %d or more, or let it answer at once (--chat_template_kwargs, such as "
+                "'{\"enable_thinking\": false}'). episodes/cut_turns is the share of cut turns.",
+                *(name or "The model", budgets.longest_turn, FEW_TOKENS),
+            )
         return cls(
             backend,
-            ChatFormat.from_tokenizer(tokenizer),
+            chat,
             sampling=replace(sampling or Sampling(), max_new_tokens=budgets.longest_turn),
             budgets_of=budgets.budgets_of,
             seed=seed,
@@ -195,9 +211,14 @@ class ModelPolicy(Policy):
             tokens = self._histories[episode.key]
             tokens.append(turn)
             text = self.chat.decode(turn.ids)
-            action = tokens.history.action(text)
             replies.append(
-                Reply(text, len(turn.ids), weights_step=turn.weights_step, action=action)
+                Reply(
+                    text,
+                    len(turn.ids),
+                    call=None if turn.stopped else ModelCall(finish_reason=CUT),
+                    weights_step=turn.weights_step,
+                    action=tokens.history.action(text),
+                )
             )
         return replies
 

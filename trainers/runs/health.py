@@ -63,6 +63,14 @@ SYMPTOMS = (
         "or let the policy see fewer turns with --keep_last_turns",
     ),
     Symptom(
+        "episodes/cut_turns",
+        (0.1, 0.5),
+        "{value:.0%} of the turns were cut off at --max_tokens_per_turn; of those whose thought "
+        "had not ended no action was played",
+        "Raise --max_tokens_per_turn, or let a model that thinks answer at once with "
+        "--chat_template_kwargs",
+    ),
+    Symptom(
         ZERO_STD,
         (0.0, 0.5, 0.9),
         "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",

@@ -19,7 +19,7 @@ from trainers.tokens.chat_template import TemplateParts, Unsuitable, probe_templ
 from trainers.tokens.encoding import Piece, PieceEncoder
 from trainers.tokens.rendering import Rendering
 from trainers.tokens.replies import CLOSING, ReplyForm, opened_by
-from trainers.tokens.template_settings import with_settings
+from trainers.tokens.template_settings import read_variables, with_settings
 
 CHATML_TEMPLATE = (
     "{% for message in messages %}"
@@ -31,6 +31,9 @@ CHATML_TEMPLATE = (
 
 ALL_TURNS = LastTurns()
 """The history in which a turn sees all before it."""
+
+_THINKING = ("enable_thinking", "thinking", "reasoning_effort")
+"""Variables of templates by which a model is told whether to think."""
 
 REMEDY = (
     "pass --chat_template FILE, or in Python set tokenizer.chat_template, e.g. to "
@@ -50,6 +53,7 @@ class ChatFormat:
         form: how a turn of the policy is written.
 
     Attributes:
+        template: the Jinja template.
         stop_ids: the ids that end a turn; the first one is the template's own.
 
     Raises:
@@ -68,6 +72,7 @@ class ChatFormat:
     ) -> None:
         self.tokenizer = tokenizer
         self.frames = frames
+        self.template = frames.template
         self.form = ReplyForm() if form is None else form
         self.encoder = PieceEncoder(tokenizer)
         self.stop_ids = find_stop_ids(self.encoder, frames.policy_to_user)
@@ -104,6 +109,14 @@ class ChatFormat:
             return ChatFormat(tokenizer, frames, _form_of(tokenizer, frames))
         except Unsuitable as error:
             return RenderedChat.of(tokenizer, template, reason=str(error))
+
+    @property
+    def thinks(self) -> bool:
+        """The template opens a thought, has markup of its own for one, or may be told not to."""
+        if self.form.is_quiet:
+            return False
+        readable = read_variables(self.template)
+        return bool(self.form.opened or self.form.key or readable & set(_THINKING))
 
     # What a conversation is made of -----------------------------------------------------------
 

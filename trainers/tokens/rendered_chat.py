@@ -35,6 +35,7 @@ class RenderedChat(ChatFormat):
     def __init__(self, tokenizer: PreTrainedTokenizerBase, rendering: Rendering) -> None:
         self.tokenizer = tokenizer
         self.rendering = rendering
+        self.template = rendering.template
         self.form = rendering.form
         self.encoder = PieceEncoder(tokenizer)
         self.stop_ids = find_stop_ids(

@@ -19,7 +19,7 @@ const FIRST = [
   "loss", "reward", "entropy", "kl", "grad_norm", "learning_rate", "horizon",
   "episodes/turns", "episodes/sampled_tokens", "clip_ratio/region_mean",
 ];
-const SHARES = /success|accuracy|_share$|^truncated\/|frac_|invalid_actions|clip_ratio|clipped_ratio/;
+const SHARES = /success|accuracy|_share$|^truncated\/|frac_|invalid_actions|cut_turns|clip_ratio|clipped_ratio/;
 const NEVER = new Set(["epoch", "total_flos"]);
 
 // The names to ask for; no metric is the picture of success.

@@ -331,8 +331,8 @@ def test_the_original_s_wording_is_that_of_version_0_3_3() -> None:
 
 
 def test_the_original_s_client_repeats_what_was_shown_when_it_cannot_read() -> None:
-    env = begun(compat="agentgym", action_format="function_call")
-    env.step('{"name": "go_to", "arguments": {"place": "fridge 1"}}')
-    observation, *_, info = env.step("hello")
+    env = begun(compat="agentgym", action_format="react")
+    env.step("Thought:\nI go there.\n\nAction:\ngo to fridge 1")
+    observation, *_, info = env.step("<think>")  # a thought that was cut off
     assert observation.startswith("Invalid Action.\n\nThe fridge 1 is closed.\nAVAILABLE ACTIONS: ")
     assert not info["is_valid_action"]

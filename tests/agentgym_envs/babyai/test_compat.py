@@ -66,14 +66,6 @@ def test_pick_up_in_two_words_is_unknown_there():
     assert info["is_valid_action"]
 
 
-def test_function_calls_reach_every_listed_action():
-    env = make(action_format="function_call")
-    for number in (0, 11, 27):
-        _, info = env.reset(options={"task_id": number})
-        for action in info["available_actions"]:
-            assert env.parser.parse(env.parser.format(action)) == action
-
-
 @pytest.mark.parametrize(("privileged", "most"), [(True, 20), (False, 60)])
 @pytest.mark.parametrize("level", [0, 5, 11, 16, 21, 23, 27, 32, 35])
 def test_the_expert_plays_by_the_originals_actions(level: int, privileged: bool, most: int):

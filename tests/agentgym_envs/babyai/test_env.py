@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS, make_level
 from agentgym_envs.babyai.repairs import repair
+from tests.helpers import FORMATS_AND_COMPATS
 
 KEY_IN_BOX = AGENTGYM_LEVELS.index("BabyAI-KeyInBox-v0")
 OPEN_RED_DOOR = AGENTGYM_LEVELS.index("BabyAI-OpenRedDoor-v0")
@@ -376,8 +377,7 @@ def test_the_seed_never_changes_what_a_task_holds(number: int):
 @settings(max_examples=150)
 @given(data=st.data())
 def test_no_string_breaks_the_environment(data: st.DataObject):
-    action_format = data.draw(st.sampled_from(("plain", "react", "function_call", "code")))
-    compat = data.draw(st.sampled_from((None, "agentgym")))
+    action_format, compat = data.draw(st.sampled_from(FORMATS_AND_COMPATS))
     env, info = started(data.draw(st.integers(0, 399)), action_format=action_format, compat=compat)
     words = st.sampled_from(
         (

@@ -82,10 +82,10 @@ def test_react_shows_what_the_originals_client_shows() -> None:
     env.close()
 
 
-def test_unreadable_calls_repeat_the_last_observation() -> None:
-    env = make(action_format="function_call")
+def test_a_completion_without_an_action_repeats_the_last_observation() -> None:
+    env = make(action_format="react")
     first, _ = env.reset(options={"task_id": BOIL})
-    observation, reward, *_, info = env.step("nonsense")
+    observation, reward, *_, info = env.step("<think>")  # a thought that was cut off
     assert observation == f"Invalid Action.\n\n{first}"
     assert (reward, info["is_valid_action"]) == (0.0, False)
     env.close()

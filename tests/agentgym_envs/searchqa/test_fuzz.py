@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.searchqa.env import SearchQAEnv
 from tests.agentgym_envs.fuzzing import (
     any_json,
@@ -21,6 +20,7 @@ from tests.agentgym_envs.fuzzing import (
     success_pays_one,
 )
 from tests.agentgym_envs.searchqa import small_world
+from tests.helpers import FORMATS_AND_COMPATS
 
 COMPATS = (None, "agentgym")
 EXAMPLES = 60
@@ -63,8 +63,7 @@ def play_task(env: SearchQAEnv, number: int, completions: list[str]) -> None:
     play(env, completions, check=pays_the_exact_match, options={"task_id": number})
 
 
-@pytest.mark.parametrize("compat", COMPATS)
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_any_text_is_answered(action_format: str, compat: str | None) -> None:
     env = env_of(action_format, compat)
 
@@ -76,8 +75,7 @@ def test_any_text_is_answered(action_format: str, compat: str | None) -> None:
     answers()
 
 
-@pytest.mark.parametrize("compat", COMPATS)
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_text_in_the_format_s_shape_is_answered(action_format: str, compat: str | None) -> None:
     env = env_of(action_format, compat)
 
@@ -89,8 +87,7 @@ def test_text_in_the_format_s_shape_is_answered(action_format: str, compat: str 
     answers()
 
 
-@pytest.mark.parametrize("compat", COMPATS)
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_what_breaks_parsers_elsewhere_is_answered(action_format: str, compat: str | None) -> None:
     many = 100_000
     for hostile in (

@@ -27,7 +27,7 @@ def test_the_first_complete_tag_is_what_the_regular_expression_finds(text: str) 
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_thoughts_are_cut_as_the_regular_expression_cuts_them(text: str) -> None:
-    assert without_thoughts(text) == re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL)
+    assert without_thoughts(text) == re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("piece", ["<search>", "<think>", "</think>", "<", "<search><answer>"])
@@ -69,9 +69,10 @@ def test_react_takes_the_first_tag_outside_the_thoughts() -> None:
     assert PARSER.parse(completion) == "<search>Quill</search>"
 
 
-def test_react_reads_thoughts_without_tags_and_an_unclosed_thought() -> None:
+def test_react_reads_thoughts_without_tags_and_nothing_of_an_unclosed_thought() -> None:
     assert PARSER.parse("Let me look. <open>Quill</open>") == "<open>Quill</open>"
-    assert PARSER.parse("<think>hm <answer>7</answer>") == "<answer>7</answer>"
+    with pytest.raises(InvalidAction, match="no action"):
+        PARSER.parse("<think>hm <answer>7</answer>")
 
 
 def test_react_says_which_actions_there_are() -> None:

@@ -17,6 +17,7 @@ from agentgym_envs.textcraft.drawn_tasks import SPLITS
 from agentgym_envs.textcraft.env import TextCraftEnv
 from agentgym_envs.textcraft.planner import plan
 from tests.agentgym_envs.fuzzing import any_text, play
+from tests.helpers import FORMATS_AND_COMPATS
 
 SAMPLE = [number for numbers in SPLITS.values() for number in numbers[:40]]
 
@@ -119,8 +120,7 @@ def test_names_are_not_minecrafts() -> None:
     assert not set(drawn_names()) & TextCraftEnv().book.items
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 @pytest.mark.parametrize(("book", "max_turns"), [("shallow", 30), ("deep", 100)])
 def test_the_expert_solves_them_within_the_turns(
     book: str, max_turns: int, action_format: str, compat: str | None

@@ -7,13 +7,13 @@ from gymnasium.utils.env_checker import check_env
 
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.textcraft.env import TextCraftEnv
+from tests.helpers import FORMATS_AND_COMPATS
 
 TOO_LONG = {"anvil", "netherite block"}
 """Goals whose shortest plans take 36 and 48 actions."""
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
-@pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_expert_solves_every_goal_through_step(action_format: str, compat: str | None) -> None:
     env = TextCraftEnv(action_format=action_format, compat=compat, max_turns=48)
     for number in range(544):

@@ -201,15 +201,14 @@ def test_formats_carry_the_grammar(tmp_path: Path) -> None:
         assert env.step(completion)[4]["success"] is True, action_format
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
 @pytest.mark.parametrize("action_format", ["function_call", "code"])
 def test_formats_that_call_functions_are_taught_no_brackets(
-    tmp_path: Path, action_format: str, compat: str | None
+    tmp_path: Path, action_format: str
 ) -> None:
-    env = small_tasks.make(tmp_path, action_format=action_format, compat=compat, viewport_lines=5)
+    env = small_tasks.make(tmp_path, action_format=action_format, viewport_lines=5)
     bracketed = re.compile(r"\b(click|type|stop|scroll|press|goto|tab_focus) ?\[")
     observation = begin(env, 0)
-    assert compat or "lines below: scroll down)" in observation
+    assert "lines below: scroll down)" in observation
     assert not bracketed.search(env.system_prompt + observation)
     assert "stop(answer: str = '')" in env.system_prompt
     assert "press_enter: int = 1" in env.system_prompt

@@ -13,6 +13,7 @@ from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.names import SITES
 from tests.agentgym_envs.fuzzing import any_text, as_call, as_code, play
 from tests.agentgym_envs.webarena import small_tasks
+from tests.helpers import FORMATS_AND_COMPATS
 
 EXAMPLES = 40
 
@@ -92,8 +93,7 @@ def test_text_in_the_format_s_shape_is_answered(folder: Path, action_format: str
     env.close()
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_what_breaks_parsers_elsewhere_is_answered(
     folder: Path, action_format: str, compat: str | None
 ) -> None:

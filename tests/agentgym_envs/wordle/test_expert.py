@@ -15,6 +15,7 @@ from agentgym_envs.wordle.env import WordleEnv
 from agentgym_envs.wordle.expert import best_guess
 from agentgym_envs.wordle.game import Guess, fitting, marks_of
 from agentgym_envs.wordle.lists import shipped_lists
+from tests.helpers import FORMATS_AND_COMPATS
 
 WORDS = tuple(shipped_lists().listed.words)
 
@@ -34,8 +35,7 @@ def solves(env: WordleEnv, actions: Any) -> bool:
     return bool(info["success"])
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
-@pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_the_expert_finds_every_listed_word(action_format: str, compat: str | None) -> None:
     env = made(action_format=action_format, compat=compat)
     for number in range(60):

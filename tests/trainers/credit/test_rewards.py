@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from agentgym_envs.trajectory import ModelCall
 from tests.trainers.toys import FAILED, episode
 from trainers.credit.rewards import (
     agent_reward,
@@ -23,6 +24,15 @@ def test_metrics_leave_failed_episodes_out() -> None:
     assert metrics["episodes/without_reward"] == 1.0
     assert metrics["truncated/max_turns"] == 0.5
     assert metrics["episodes/sampled_tokens"] == 2.0
+
+
+def test_turns_that_were_cut_are_a_share_of_all_turns() -> None:
+    cut, other = episode(1.0), episode(1.0)
+    cut.turns[0].call = ModelCall(finish_reason="length")
+    other.turns[0].call = ModelCall(finish_reason="stop")
+    given = [cut, other]
+    metrics = episode_metrics(rewards=[1.0, 1.0], **reward_columns(given))
+    assert metrics["episodes/cut_turns"] == 1 / sum(len(each.turns) for each in given)
 
 
 def test_metrics_of_a_batch_that_failed_as_a_whole_are_its_count() -> None:

@@ -12,8 +12,9 @@ from tests.serving import Failure, serving
 from tests.trainers.policies.chat_server import message
 from tests.trainers.policies.test_openai_api import CHAT, rollout_of, says_the_letter
 from trainers.evaluate import evaluate
+from trainers.ledger import Answer
 from trainers.options.errors import UsageError
-from trainers.policies.answers import read_answer
+from trainers.policies.answers import is_within_thought, read_answer
 
 CALL = {"type": "function", "function": {"name": "say", "arguments": '{"letter": "a"}'}}
 CALLED = '{"name": "say", "arguments": {"letter": "a"}}'
@@ -295,3 +296,35 @@ def test_what_no_request_gets_past_ends_at_once_even_late(failure: Failure, reme
         with pytest.raises(UsageError, match=remedy):
             rollout_of(server).run([f"letters_{number}" for number in range(8)])
     assert len(server.requests) <= 8
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "text", "reasoning", "is_within"),
+    [
+        ("length", "I guess. Action: add 5", "", True),
+        ("length", "<think>I guess. Action: add 5", "", True),
+        ("length", "", "I guess", True),
+        ("length", "", "", True),
+        ("length", "so</think>Action: add 5", "", False),
+        ("length", "Action: add 5", "I guess", False),
+        ("stop", "Action: add 5", "", False),
+    ],
+)
+def test_a_text_that_was_cut_is_a_thought_unless_one_has_ended(
+    finish_reason: str, text: str, reasoning: str, is_within: bool
+) -> None:
+    answer = Answer(text, finish_reason=finish_reason, reasoning=reasoning)
+    assert is_within_thought(answer) is is_within
+
+
+def test_nothing_of_an_answer_that_a_server_has_cut_is_played() -> None:
+    def cut(body: dict[str, Any]) -> dict[str, Any]:
+        answer = says_the_letter(body)
+        answer["choices"][0]["finish_reason"] = "length"
+        return answer
+
+    with serving({CHAT: cut}) as server:
+        (episode,) = rollout_of(server).run(["letters_10"])
+    assert not episode.success
+    assert all(turn.is_cut and not turn.is_valid_action for turn in episode.turns)
+    assert "Your thought did not end" in episode.messages()[-1]["content"]

@@ -5,10 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentgym_envs import EnvFailure
+from agentgym_envs import EnvFailure, Trajectory
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
+from tests.trainers.families import KEEPS
 from tests.trainers.tiny_models import TEMPLATES, forward_logprobs, tiny_model, tiny_tokenizer
 from trainers.backends.hf import HFBackend
+from trainers.credit.rewards import episode_columns
 from trainers.history.notes import Notes
 from trainers.history.summary import Summary
 from trainers.history.views import LastTurns
@@ -222,7 +224,29 @@ def test_the_turn_budget_cuts_a_turn():
         engine = rollout_of(env, Scripted("say hello there"), CHAT, sampling=Sampling(3))
         (trajectory,) = engine.run(["counting_5"])
     assert [turn.num_tokens for turn in trajectory.turns] == [3, 3]
+    assert [turn.is_cut for turn in trajectory.turns] == [True, True]
     assert trajectory.truncated_by == "max_turns"
+    assert episode_columns([trajectory])["num_cut"] == [2]
+    assert Trajectory.from_json(trajectory.to_json()).turns == trajectory.turns
+
+
+def test_a_turn_that_ended_by_itself_is_not_cut():
+    with vector(1) as env:
+        (trajectory,) = rollout_of(env, Scripted("add 5"), CHAT, sampling=Sampling(20)).run(
+            ["counting_4"]
+        )
+    assert [turn.is_cut for turn in trajectory.turns] == [False]
+
+
+def test_no_action_is_played_of_a_thought_that_the_prompt_has_opened_and_nothing_ended():
+    chat = ChatFormat.from_tokenizer(KEEPS.tokenizer())
+    assert chat.form.opened
+    backend = Scripted("<think>\nadd 5\n</think>\n\nadd 6", chat=chat)
+    with vector(1, max_turns=1) as env:
+        (trajectory,) = rollout_of(env, backend, chat, sampling=Sampling(3)).run(["counting_4"])
+    (turn,) = trajectory.turns
+    assert turn.is_cut and turn.action == "<think>" and not turn.is_valid_action
+    assert trajectory.final_observation.startswith("Your thought did not end")
 
 
 @pytest.mark.parametrize("spare", range(0, 60, 3))
@@ -365,7 +389,7 @@ def test_a_closed_thought_is_recorded_but_not_played():
         ("<think>a</think>b</think>add 5", "add 5"),
         ("I see. <think>plan</think>\n\nadd 5", "add 5"),
         ("the template opened it</think>add 5", "add 5"),
-        ("<think>add 5", "<think>add 5"),
+        ("<think>add 5", "<think>"),
         ("add 5", "add 5"),
     ],
 )

@@ -14,9 +14,12 @@ from agentgym_envs.trajectory import TokenTrace
 from tests.trainers import tiny_models
 from tests.trainers.families import FAMILIES, KEEPS, Family
 from tests.trainers.tiny_models import tiny_tokenizer
+from tests.trainers.tokens.template_table import tokenizer_of
 from trainers.history.views import LastTurns
+from trainers.options.arguments import EpisodeArguments
+from trainers.policies.model import ModelPolicy
 from trainers.tokens.chat import ChatFormat
-from trainers.tokens.generation import Generated
+from trainers.tokens.generation import Backend, Generated
 from trainers.tokens.history import TokenHistory
 
 SYSTEM = "You play a game."
@@ -345,3 +348,46 @@ def test_recorded_tokens_are_taken_as_they_are(rewriting: Family) -> None:
     again = [(t.prompt_ids, t.completion_ids) for t in chat.encode_trajectory(trajectory)]
     assert again == [(t.prompt_ids, t.completion_ids) for t in history.traces]
     assert json.loads(trajectory.to_line())["traces"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "thinks"),
+    [
+        ("llama3_1", {}, False),
+        ("qwen2_5", {}, False),
+        ("qwen3", {}, True),
+        ("qwen3", {"enable_thinking": False}, False),
+        ("qwen3_instruct_2507", {}, False),
+        ("qwen3_5_nothink", {}, False),
+        ("qwen3_5_nothink", {"enable_thinking": True}, True),
+        ("qwen3_5_think", {}, True),
+        ("glm4moe", {}, True),
+        ("glm4moe", {"enable_thinking": False}, False),
+        ("gptoss", {}, True),
+        ("nemotron_3_nano", {}, True),
+        ("lfm2_v2", {}, False),
+        ("deepseekv3", {}, True),
+    ],
+)
+def test_a_template_tells_whether_its_model_thinks(
+    name: str, kwargs: dict[str, Any], thinks: bool
+) -> None:
+    template = getattr(chat_template_utils, f"{name}_chat_template")
+    chat = ChatFormat.from_tokenizer(tokenizer_of(template), template_kwargs=kwargs)
+    assert chat.thinks is thinks
+
+
+@pytest.mark.parametrize(("tokens", "is_told"), [(256, True), (1024, False)])
+def test_a_thinking_model_with_few_tokens_a_turn_is_warned_of_before_it_plays(
+    tokens: int, is_told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    budgets = EpisodeArguments(max_tokens_per_turn=tokens)
+    tokenizer = KEEPS.tokenizer()
+    ModelPolicy.with_budgets(Unasked(), tokenizer, budgets, name="small", seed=0)
+    assert ("small thinks before it acts" in caplog.text) is is_told
+    if is_told:
+        assert "--max_tokens_per_turn 256" in caplog.text and "1024 or more" in caplog.text
+
+
+class Unasked(Backend):
+    """A backend that nothing is sampled with."""
