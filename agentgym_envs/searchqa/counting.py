@@ -16,8 +16,15 @@ from typing import NamedTuple
 MAX_STEPS = 1_000_000
 
 # Names that no class changes into its own, of a function that the program may not shadow.
-PRELUDE = f"__take__ = next\n__steps__ = iter(range(1, {MAX_STEPS + 2}))\nNone"
+PRELUDE = f"__take__ = next\n__size__ = len\n__steps__ = iter(range(1, {MAX_STEPS + 2}))\nNone"
 """What is run in the program's session before it."""
+VALUE = "_ = "
+"""Put before the expression whose value is to be shown."""
+# An f-string is text, whatever the program has made of `repr` and of the names above.
+SHOW_VALUE = """__text__ = "" if _ is None else f"{_!r}"
+f"{f'{__size__(__text__)}':.20} {__text__:.2000}"
+"""
+"""Gives, after the program, the length of the value's text and its beginning."""
 IS_SPENT = "__take__(__steps__, None) is None"
 """Gives, after the program, whether it has used its steps up."""
 
@@ -90,6 +97,18 @@ class Counted:
         for start, end in reversed(spans):
             for row in (place, below) if has_marks else (place,):
                 shown[row] = shown[row][:start] + shown[row][end:]
+
+
+def returns_outside(body: list[ast.stmt]) -> bool:
+    """Return whether a program returns outside of a function, which Python itself refuses."""
+    left: list[ast.AST] = [*body]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Return):
+            return True
+        if not isinstance(node, (*_FUNCTIONS, ast.expr)):
+            left.extend(ast.iter_child_nodes(node))
+    return False
 
 
 def _encoded(program: str) -> bytes:

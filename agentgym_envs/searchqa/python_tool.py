@@ -6,8 +6,7 @@ memory, recursion and what is shown. The clock stands still, random numbers are 
 counted, so that the same program says the same on every machine, however busy. Time is bounded as
 well, for what a step may do.
 
-Only text leaves the sandbox: a value that it would take for ever to write down or to hash is
-written down inside, under the limits.
+Only text of bounded length leaves the sandbox: values are written down inside, under the limits.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from __future__ import annotations
 import ast
 import atexit
 import os
+import re
 import shutil
 import threading
 from datetime import UTC, datetime
@@ -23,7 +23,16 @@ from typing import Any, NamedTuple
 
 from agentgym_envs.actions.calls import MAX_CODE, read_python
 from agentgym_envs.errors import EnvFailure, InvalidAction, MissingExtra, needs_extra
-from agentgym_envs.searchqa.counting import IS_SPENT, MAX_STEPS, PRELUDE, Counted, Insertion
+from agentgym_envs.searchqa.counting import (
+    IS_SPENT,
+    MAX_STEPS,
+    PRELUDE,
+    SHOW_VALUE,
+    VALUE,
+    Counted,
+    Insertion,
+    returns_outside,
+)
 
 _WHAT = "the <python> tool of SearchQA"
 
@@ -49,8 +58,11 @@ _POLICY: monty.OSPolicy = {
     "random_start": {"seed": 0},
 }
 _FILE_NAME = "<python-input-1>"  # of what is run after the prelude, in tracebacks
-_VALUE = "_ = "
-_SHOW_VALUE = "\nNone if _ is None else repr(_)"
+_EXECUTED = "<string>"
+_OWN_FRAME = re.compile(r'  File "<python-input-\d+>", line .*\n(?:    .*\n)*')
+_MAX_READ = 500_000
+"""Characters of a traceback that are looked through."""
+_RETURNS = "SyntaxError: 'return' outside function; the value of the last line is shown"
 _TOO_MANY_STEPS = f"TimeoutError: stopped after {MAX_STEPS:,} steps"
 
 
@@ -99,6 +111,10 @@ def run_program(program: str) -> ProgramRun:
     if len(program) > MAX_CODE:
         text = f"The program has {len(program)} characters; at most {MAX_CODE} are run."
         return ProgramRun(text, False)
+    try:
+        program.encode()
+    except UnicodeEncodeError:
+        return ProgramRun("The program holds half a character.", False)
     has_crashed = False
     for _ in range(_MAX_PROCESSES + 2):
         try:
@@ -142,44 +158,86 @@ def _attempt(program: str) -> ProgramRun:
 
 def _run(session: Any, program: str) -> ProgramRun:
     """Run a program in a session of its own; what it printed is left out where a limit ends it."""
+    source, printed = _source(program), _Printed()
+    if source is None:
+        return ProgramRun(_RETURNS, False)
+    error, value = None, ""
     try:
-        body = read_python(program)
-    except InvalidAction:  # the sandbox says what is wrong
-        body = []
-    counted, printed = _counted(program, body), _Printed()
-    error = None
-    try:
-        value = session.feed_run(counted.text, print_callback=printed)
+        session.feed_run(source.text, inputs=source.inputs, print_callback=printed)
+        if source.has_value:
+            value = session.feed_run(SHOW_VALUE, print_callback=printed)
+        is_spent = session.feed_run(IS_SPENT, print_callback=printed)
     except monty.MontyCrashedError:
         raise
-    except monty.MontySyntaxError as syntax_error:
-        return ProgramRun(_cut(_told(syntax_error, counted)), False)
     except monty.MontyError as raised:
         error = raised
-        cause = error.exception()
-        if isinstance(cause, TimeoutError):
-            return ProgramRun(_too_slow(), True)
-        if isinstance(cause, MemoryError):
-            return ProgramRun(f"MemoryError: more than {MAX_MEMORY_MB} MB of memory", True)
-    if session.feed_run(IS_SPENT):
+        if isinstance(error, monty.MontySyntaxError):
+            return ProgramRun(_cut(*_told(error, source)), False)
+        if limit := _limit_met(error):  # the worker may be gone by now
+            return ProgramRun(limit, True)
+        is_spent = _is_spent(session)
+    if is_spent:
         return ProgramRun(_TOO_MANY_STEPS, True)
     if error is not None:
-        return ProgramRun(_joined(printed.shown(), _cut(_told(error, counted))), True)
-    text = _joined(printed.shown(), "" if value is None else _cut(value))
-    return ProgramRun(text or NO_OUTPUT, True)
+        return ProgramRun(_joined(printed.shown(), _cut(*_told(error, source))), True)
+    length, _, value = value.partition(" ")
+    shown = _cut(value, int(length) if length.isdecimal() else None)
+    return ProgramRun(_joined(printed.shown(), shown) or NO_OUTPUT, True)
 
 
-def _counted(program: str, body: list[ast.stmt]) -> Counted:
-    """Return the program with a count of its steps and a line that gives its last value as text.
+def _is_spent(session: Any) -> bool:
+    """Return whether a program that has failed has used its steps up."""
+    try:
+        return bool(session.feed_run(IS_SPENT, print_callback=_Printed()))
+    except monty.MontyCrashedError:
+        raise
+    except monty.MontyError:  # a limit was met before, or the program has changed what counts
+        return False
 
-    A value is only as good as its text here: this process would turn the value itself into an
-    object of its own, and no limit would end that.
+
+def _limit_met(error: monty.MontyError) -> str:
+    """Return which limit of the sandbox ended a program; empty where none did."""
+    cause = error.exception()
+    if isinstance(cause, TimeoutError):
+        return _too_slow()
+    if isinstance(cause, MemoryError):
+        return f"MemoryError: more than {MAX_MEMORY_MB} MB of memory"
+    return ""
+
+
+class _Source(NamedTuple):
+    """What is run for a program; its value never leaves the sandbox as an object.
+
+    This process would build and hash such an object, and no limit would end that.
+
+    Attributes:
+        text: to be run.
+        inputs: variables that it reads.
+        has_value: the last line's value is in the variable that `SHOW_VALUE` shows.
+        counted: the program with a count of its steps; None where Python here cannot read it.
     """
+
+    text: str
+    inputs: dict[str, str] | None = None
+    has_value: bool = False
+    counted: Counted | None = None
+
+
+def _source(program: str) -> _Source | None:
+    """Return what is run for a program; None where it returns outside of a function."""
+    try:
+        body = read_python(program)
+    except InvalidAction:  # the sandbox may know newer forms, else it says what is wrong
+        return _Source("exec(__program__)\nNone", {"__program__": program})
+    if returns_outside(body):
+        return None
     last = body[-1] if body else None
     if not isinstance(last, ast.Expr):
-        return Counted(f"{program}\nNone", body)
-    place = Insertion(last.lineno - 1, last.col_offset, _VALUE)
-    return Counted(program + _SHOW_VALUE, body, [place])
+        counted = Counted(f"{program}\nNone", body)
+        return _Source(counted.text, counted=counted)
+    place = Insertion(last.lineno - 1, last.col_offset, VALUE)
+    counted = Counted(f"{program}\nNone", body, [place])
+    return _Source(counted.text, has_value=True, counted=counted)
 
 
 class _Printed:
@@ -212,8 +270,16 @@ def _joined(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _told(error: Any, counted: Counted) -> str:
-    return counted.restored(str(error.display()).replace(_FILE_NAME, "program"))
+def _told(error: Any, source: _Source) -> tuple[str, int]:
+    """Return the beginning of an error's traceback as the program would give it, and its length."""
+    text = str(error.display())
+    shown, length = text[:_MAX_READ], len(text)
+    if source.counted is None:
+        shown = _OWN_FRAME.sub("", shown).replace(_EXECUTED, "program")
+    else:
+        shown = source.counted.restored(shown.replace(_FILE_NAME, "program"))
+        shown = _OWN_FRAME.sub("", shown)
+    return shown, length - len(text[:_MAX_READ]) + len(shown)
 
 
 def _too_slow() -> str:

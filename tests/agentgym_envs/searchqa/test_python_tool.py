@@ -353,6 +353,62 @@ def test_a_value_that_never_ends_is_stopped_inside_the_sandbox(last: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("last", "shown"),
+    [
+        ("return {a: 1}", "SyntaxError: 'return' outside function"),
+        ('f"{\'a\' + "b"}"\nreturn {a: 1}', NO_OUTPUT),  # no program before Python 3.12
+        ("def repr(x): return {a: 1}\n3", "3"),
+    ],
+)
+def test_no_value_leaves_the_sandbox_as_an_object(last: str, shown: str) -> None:
+    # In a process of its own, which would hash the dict's key for ever.
+    program = f"a = (0,)\nfor i in range(64): a = (a, a)\n{last}"
+    script = (
+        f"from agentgym_envs.searchqa.python_tool import run_python; print(run_python({program!r}))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=90
+    ).stdout
+    allowed = (shown, "SyntaxError: 'return' outside") if '"b"' in last else shown
+    assert output.startswith(allowed)
+
+
+@pytest.mark.parametrize("value", ["", "1", "1.5", "[1]", "{'a': 1}", "b'x'", "int", "open", "a"])
+@pytest.mark.parametrize(
+    "form", ["return {}", "if True:\n    return {}", "class A:\n    return {}"]
+)
+def test_a_return_outside_of_a_function_is_no_program(form: str, value: str) -> None:
+    text, is_program = run_program(form.format(value))
+    assert text.startswith("SyntaxError: 'return' outside function")
+    assert not is_program
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def __take__(*a): raise ValueError\n3",
+        "def __take__(*a):\n    while True: pass\n3",
+        "__take__ = 3\n3",
+        "__steps__ = 3\nfor i in []: pass",
+        "__size__ = 3\n3",
+        "x = ['a' * 10**6 for i in range(60)]\n3",
+        "'x' * 60_000_000",
+        "raise ValueError('x' * 60_000_000)",
+        "raise ValueError('\\n' * 20_000_000)",
+    ],
+)
+def test_a_program_that_breaks_what_is_run_beside_it_is_answered(program: str) -> None:
+    text, is_program = run_program(program)
+    assert text and is_program
+    assert len(text) < MAX_SHOWN + 60
+
+
+def test_the_rest_of_a_long_traceback_is_counted() -> None:
+    text = run_python("raise ValueError('\\n' * 2_000_000)")
+    assert text.endswith("of 2000124 characters are shown)")
+
+
+@pytest.mark.parametrize(
     ("program", "shown"),
     [
         ("x = 1; x + 1", "2"),
