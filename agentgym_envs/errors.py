@@ -13,7 +13,8 @@ from pathlib import Path
 import gymnasium as gym
 
 _COLOURS = re.compile(r"\x1b\[\d*m")
-_OURS = (str(Path(__file__).parent), str(Path(gym.__file__).parent), "<")
+_HERE = Path(__file__).parent
+_OURS = (f"{_HERE}/", f"{_HERE.with_name('wrappers')}/", f"{Path(gym.__file__).parent}/", "<")
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
@@ -23,6 +24,10 @@ class EnvFailure(RuntimeError):
     It says nothing about the policy, so it is never turned into a reward. Whoever runs episodes
     plays the task again or marks the trajectory as failed (`wrappers.failures`).
     """
+
+
+class EnvCodeError(EnvFailure):
+    """The code of an environment raised an exception, the cause; waiting does not mend it."""
 
 
 class AccessDenied(EnvFailure):

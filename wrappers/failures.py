@@ -1,7 +1,8 @@
 """When machinery breaks: play the task again, wait, give the episode up, or stop the run.
 
 A failure that no other episode shares is charged to its episode: after `1 + retries` of them it is
-given up. Failures of one cause that several episodes share are an outage: nobody is charged, and
+given up. So is an error of the environment's code, which waiting does not mend, however many share
+it. Other failures of one cause that several episodes share are an outage: nobody is charged, and
 all of them are played again after pauses that double, for as long as the rules allow. So it is with
 one that fails again before any other has ended, and with all that was given up, where the run would
 stop for it.
@@ -147,6 +148,7 @@ class Attempts:
         self._on_outage = on_outage
         self._clock = clock
         self._noted: dict[int, str] = {}
+        self._errors: dict[int, str] = {}  # likewise, but waiting does not mend them
         self._waited_since: float | None = None  # for those given up
         self._ends = 0
         self._ends_at: dict[int, int] = {}  # by episode, when it failed last
@@ -159,15 +161,16 @@ class Attempts:
         limit = limit if self.is_proven else min(limit, UNPROVEN)
         return persist(work, limit=limit, on_outage=self._on_outage, clock=self._clock)
 
-    def record_failure(self, key: int, cause: str) -> None:
+    def record_failure(self, key: int, cause: str, *, may_pass: bool = True) -> None:
         """Note one failure of an episode; `settle` decides what comes of it.
 
         Args:
             key: the episode's place in the batch.
             cause: what broke, for people.
+            may_pass: it may be over after a while; an error of the environment's code is not.
         """
         self.causes.append(cause)
-        self._noted[key] = cause
+        (self._noted if may_pass else self._errors)[key] = cause
 
     def record_end(self, key: int) -> None:
         """Note that an episode has ended as it should: what it had met is over."""
@@ -198,18 +201,19 @@ class Attempts:
         # One fault has several faces: who fails alone while an outage lasts is not charged either.
         began = min((o.began for o in self._outages.values() if o.began is not None), default=None)
         limit = self._limit()
-        again: list[int] = []
+        again = [key for key, cause in self._errors.items() if self._charge(key, cause)]
+        for key in self._errors:
+            self._kinds.pop(key, None)
+        self._errors.clear()
         for key, cause in self._noted.items():
             outage = self._outages[self._kinds[key]]
             if began is not None and now < began + limit:
                 outage.began = now if outage.began is None else outage.began
                 outage.waiting.append(key)
                 continue
-            self.charges[key] += 1
-            if self.charges[key] <= self.rules.retries:
+            if self._charge(key, cause):
                 again.append(key)
                 continue
-            self.failed[key] = cause
             if outage.began is not None and self._waited_since is None:
                 self._waited_since = outage.began
             outage.met.discard(key)
@@ -223,6 +227,14 @@ class Attempts:
                 outage.waiting, outage.resume_at = [], None
         return again
 
+    def _charge(self, key: int, cause: str) -> bool:
+        """Charge an episode with a failure; return whether it is played again."""
+        self.charges[key] += 1
+        if self.charges[key] <= self.rules.retries:
+            return True
+        self.failed[key] = cause
+        return False
+
     def seconds_to_wait(self) -> float | None:
         """Return the seconds until `settle` lets episodes be played again; None if none wait."""
         ends = [o.resume_at for o in self._outages.values() if o.resume_at is not None]
@@ -234,20 +246,20 @@ class Attempts:
         Returns:
             These episodes.
         """
-        if self.is_tolerable:
+        excused = [key for key in self.failed if key in self._kinds]
+        num_errors = len(self.failed) - len(excused)
+        if self.is_tolerable or not self.rules.tolerate(num_errors, self.total):
             return []
         now = self._clock()
         began = self._waited_since = now if self._waited_since is None else self._waited_since
         if now >= began + self._limit():
             return []
-        excused = list(self.failed)
-        for key, cause in self.failed.items():
+        for key in excused:
             self.charges[key] = 0
-            outage = self._outages.setdefault(self._kinds[key], Outage(cause))
+            outage = self._outages.setdefault(self._kinds[key], Outage(self.failed.pop(key)))
             outage.began = began
             outage.met.add(key)
             outage.waiting.append(key)
-        self.failed.clear()
         return excused
 
     @property

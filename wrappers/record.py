@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED, UNSCORED_KEY, VERDICT_KEY
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvFailure, described
 from agentgym_envs.trajectory import Trajectory, Turn
 
 
@@ -112,9 +112,11 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
         trajectory = self._trajectory
         try:
             observation, reward, terminated, truncated, info = self.env.step(action)
-        except EnvFailure as failure:
+        except Exception as error:
             if trajectory is not None:
-                trajectory.status, trajectory.error = "failed", str(failure)
+                is_failure = isinstance(error, EnvFailure)
+                trajectory.status = "failed"
+                trajectory.error = str(error) if is_failure else described(error)
                 self._finish(trajectory, self._observation)
             raise
         if trajectory is not None:

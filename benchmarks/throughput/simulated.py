@@ -24,7 +24,7 @@ from trainers.rollout.pause import gathering_seconds
 from trainers.rollout.policy import Episode, Policy, PolicyAnswer, Reply
 from trainers.rollout.rollout import Rollout
 from wrappers.vector.calls import SlotCalls
-from wrappers.vector.env import TextVectorEnv
+from wrappers.vector.env import STEP_TIMEOUT, TextVectorEnv
 from wrappers.vector.slots import wait_for_any
 
 
@@ -178,7 +178,7 @@ class SimulatedEnvs(TextVectorEnv):
         streams = np.random.SeedSequence(seed).spawn(num_envs)
         slots = [SimulatedSlot(clock, world, np.random.default_rng(one)) for one in streams]
         self.num_envs = num_envs
-        self.step_timeout = None
+        self.step_timeout = STEP_TIMEOUT
         self._calls = SlotCalls(slots)
         self._backend = "thread"
         self._pid = os.getpid()

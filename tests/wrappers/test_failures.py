@@ -255,3 +255,34 @@ def test_the_error_names_the_commonest_causes() -> None:
 def test_impossible_rules_are_refused(values: dict[str, float], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         FailureRules(**values)  # type: ignore[arg-type]
+
+
+def test_an_error_of_the_code_is_charged_and_not_waited_for_however_many_share_it() -> None:
+    attempts = attempts_of(4, retries=1, max_outage=600)
+    for again in ([0, 1], []):
+        for key in (0, 1):
+            attempts.record_failure(key, "the environment raised KeyError: 'x'", may_pass=False)
+        assert attempts.settle() == again
+        assert attempts.seconds_to_wait() is None
+    assert sorted(attempts.failed) == [0, 1]
+
+
+def test_a_run_that_stops_for_errors_of_the_code_waits_for_nothing() -> None:
+    attempts = attempts_of(4, retries=0, max_outage=600)
+    for key in range(4):
+        attempts.record_failure(key, "the environment raised KeyError: 'x'", may_pass=False)
+    assert attempts.settle() == []
+    assert attempts.excuse() == []
+    with pytest.raises(EnvFailure, match="4 of 4 episodes failed .* 4 x the environment raised"):
+        attempts.check()
+
+
+def test_an_outage_is_waited_for_beside_errors_of_the_code() -> None:
+    clock = Clock()
+    attempts = attempts_of(10, clock=clock, retries=0, max_outage=600, min_failed=2)
+    attempts.record_failure(0, "the environment raised KeyError: 'x'", may_pass=False)
+    assert settled(attempts, {1: "gone", 2: "gone"}) == []
+    assert attempts.seconds_to_wait() == 1
+    clock.now += 1
+    assert attempts.settle() == [1, 2]
+    assert list(attempts.failed) == [0]

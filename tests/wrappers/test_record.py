@@ -82,9 +82,14 @@ def test_a_failure_is_recorded_as_failed_and_raised() -> None:
     env.step("add 1")
     with pytest.raises(EnvFailure):
         env.step("say break")
-    (record,) = kept
+    env.reset(options={"task_id": 30})
+    with pytest.raises(KeyError):
+        env.step("say bug")
+    record, other = kept
     assert (record.status, record.error, len(record.turns)) == ("failed", "the simulator broke", 1)
     assert record.final_observation == "The counter is 1."
+    assert other.status == "failed"
+    assert str(other.error).startswith("KeyError: 'a bug', at tests/helpers.py")
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])

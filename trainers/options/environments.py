@@ -38,7 +38,10 @@ class EnvConstructionArguments:
     env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
     step_timeout: float | None = field(
         default=None,
-        metadata={"help": "Seconds before a slow environment counts as failed (not with sync)."},
+        metadata={
+            "help": "Seconds before a slow environment counts as failed (not with sync); by "
+            "default 600."
+        },
     )
     wrapper: list[str] = field(
         default_factory=list,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
@@ -17,6 +18,8 @@ from wrappers import Attempts, TextVectorEnv
 from wrappers.schedules import HorizonSchedule
 from wrappers.vector.arguments import Answer
 from wrappers.vector.host import RESUME
+
+logger = logging.getLogger(__name__)
 
 READY_SHARE = 0.25
 """The share of the episodes under way that must be ready for the policy to be asked."""
@@ -229,7 +232,7 @@ class Batch:
             self._branches[index].begin(trajectory)
         episode = Episode(key, index, group.env, slot, observation, info, trajectory)
         if "failure" in info:
-            self._fail(episode, info["failure"])
+            self._fail(episode, info["failure"], info.get("traceback", ""))
         else:
             self.live.append(episode)
 
@@ -309,7 +312,7 @@ class Batch:
                 continue
             episode, reply, action = group.stepping.pop(slot)
             if "failure" in info:
-                self._fail(episode, info["failure"])
+                self._fail(episode, info["failure"], info.get("traceback", ""))
                 continue
             episode.record(reply, action, observation, reward, info)
             if info.get(UNSCORED_KEY):
@@ -330,10 +333,18 @@ class Batch:
         self._attempts.record_end(episode.index)
         self._add(episode.index, episode.trajectory)
 
-    def _fail(self, episode: Episode, cause: str) -> None:
-        """Leave a task to the failure rules whose environment or policy broke."""
+    def _fail(self, episode: Episode, cause: str, traceback: str = "") -> None:
+        """Leave a task to the failure rules whose environment or policy broke.
+
+        Args:
+            episode: of the task.
+            cause: what broke.
+            traceback: of the environment's code; empty where its machinery broke.
+        """
         self._release(episode)
-        self._attempts.record_failure(episode.index, cause)
+        self._attempts.record_failure(episode.index, cause, may_pass=not traceback)
+        if traceback:
+            logger.warning("%s failed: %s\n%s", episode.trajectory.task_id, cause, traceback)
         self._broken[episode.index] = episode.trajectory
 
     def _give_up(self, index: int) -> None:

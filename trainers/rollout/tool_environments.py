@@ -9,6 +9,7 @@ from __future__ import annotations
 import copyreg
 import inspect
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -18,7 +19,11 @@ from datasets import Dataset
 from agentgym_envs import EnvFailure, TextEnv, resolve_env_id
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.core import UNSCORED_KEY
+from agentgym_envs.errors import EnvCodeError
 from trainers.rollout.environments import EnvFactory
+from wrappers.vector.host import EnvHost
+
+logger = logging.getLogger(__name__)
 
 OVER = "The task is over. Do not call any more functions."
 BROKEN = "The environment broke, so the task is over. Do not call any more functions."
@@ -43,7 +48,7 @@ class ToolEnvironment(metaclass=ToolClass):
     """The environment's, of which the tools are made."""
 
     def __init__(self) -> None:
-        self._env: Any = None
+        self._env: EnvHost | None = None
         self._failure: str | None = None
         self._is_over = True
         self._episode_return = 0.0
@@ -62,9 +67,9 @@ class ToolEnvironment(metaclass=ToolClass):
         self._failure, self._is_over, self._episode_return, self._info = None, True, 0.0, {}
         try:
             if self._env is None:
-                self._env = self.env_factory()
+                self._env = EnvHost(self.env_factory, lets_interrupts_pass=True)
             options = {} if task_id is None else {"task_id": task_id}
-            observation, self._info = self._env.reset(options=options)
+            observation, self._info = self._env.reset(None, options)
         except EnvFailure as error:
             return self._break(error)
         self._is_over = False
@@ -89,6 +94,7 @@ class ToolEnvironment(metaclass=ToolClass):
     def _call(self, name: str, arguments: dict[str, Any]) -> str:
         if self._is_over:
             return BROKEN if self._failure is not None else OVER
+        assert self._env is not None
         call = json.dumps({"name": name, "arguments": arguments})
         try:
             observation, reward, terminated, truncated, self._info = self._env.step(call)
@@ -101,6 +107,8 @@ class ToolEnvironment(metaclass=ToolClass):
     def _break(self, error: EnvFailure) -> str:
         self._failure = str(error)
         self._is_over = True
+        if isinstance(error, EnvCodeError):
+            logger.warning("an episode failed", exc_info=error)
         env, self._env = self._env, None  # the next reset makes a new one
         if env is not None:
             env.close()

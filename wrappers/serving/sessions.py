@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
-from agentgym_envs.errors import EnvFailure, described
+from agentgym_envs.errors import EnvCodeError, EnvFailure, described
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.limits import CLOSE_SECONDS, Limits
 from wrappers.serving.metrics import Metrics
@@ -158,9 +158,9 @@ class Session:
             self._worker.is_broken = True
             self.failures += 1
             self._metrics.count_failure(self.environment.name)
-            _log.warning("a failure of %s: %s", self.environment.name, error)
-            if not isinstance(error, EnvFailure):
-                _log.debug("the failure's traceback", exc_info=error)
+            is_error = isinstance(error, EnvCodeError) or not isinstance(error, EnvFailure)
+            name, trace = self.environment.name, error if is_error else None
+            _log.warning("a failure of %s: %s", name, error, exc_info=trace)
             raise
         finally:
             self.touch()

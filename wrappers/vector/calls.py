@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvCodeError, EnvFailure
+from agentgym_envs.limits import shortened
 from wrappers.vector.arguments import Answer, check_length
 from wrappers.vector.slots import Slot, WorkerDied, deadline_after, seconds_left, wait_for_any
 
@@ -19,6 +21,7 @@ RESTARTS = 3
 """How often a call is made again whose worker died, before its slot counts as failed."""
 
 _CLOSE_SECONDS = 5.0
+_MAX_TRACEBACK = 10_000
 
 Begin = Callable[[], None]
 """Hands a call to its slot."""
@@ -113,7 +116,7 @@ class SlotCalls:
                 except EnvFailure as failure:
                     following = call.restarted() if isinstance(failure, WorkerDied) else None
                     if following is None:
-                        self._fail(index, str(failure))
+                        self._fail(index, **_described(failure))
                     else:
                         self.lose_episode(index, str(failure))
                 except Exception as error:  # raised below, once every slot has answered
@@ -126,7 +129,7 @@ class SlotCalls:
         finally:
             # Only an interrupt leaves some: their answers would be taken for the next call's.
             for index in waiting:
-                self._fail(index, "interrupted before it had answered")
+                self._fail(index, failure="interrupted before it had answered")
         if errors:
             raise errors[0]
         return answers
@@ -171,7 +174,7 @@ class SlotCalls:
     def cancel(self) -> None:
         """Give up what has not been answered, and forget what has."""
         for index in list(self._pending):
-            self._fail(index, "given up before it had answered")
+            self._fail(index, failure="given up before it had answered")
         self._pending.clear()
         self._results.clear()
 
@@ -239,7 +242,7 @@ class SlotCalls:
                 if again is not None:
                     self.begin(index, again)
                     continue
-                self._fail(index, str(failure))
+                self._fail(index, **_described(failure))
                 self.repeat(index)
             except Exception as error:  # raised below, once every slot has answered
                 del self._pending[index]
@@ -267,6 +270,15 @@ class SlotCalls:
         last = self.episodes[index]
         return last.observation, reward, last.terminated, last.truncated, {**last.info}
 
-    def _fail(self, index: int, message: str) -> None:
+    def _fail(self, index: int, **info: str) -> None:
         self.slots[index].discard()
-        self.episodes[index] = SlotEpisode(info={"failure": message}, failed=True)
+        self.episodes[index] = SlotEpisode(info=info, failed=True)
+
+
+def _described(failure: EnvFailure) -> dict[str, str]:
+    """Return the `info` of a slot that broke; an error of its code has a traceback."""
+    info = {"failure": str(failure)}
+    if isinstance(failure, EnvCodeError):
+        lines = traceback.format_exception(failure.__cause__ or failure)
+        info["traceback"] = shortened("".join(lines), _MAX_TRACEBACK)
+    return info

@@ -29,8 +29,11 @@ from wrappers.vector.host import EnvFn
 from wrappers.vector.ray_slot import RayActors
 from wrappers.vector.slots import Slot
 
+STEP_TIMEOUT = 600.0
+"""Seconds of a call where `step_timeout` is not given."""
+
 START_SECONDS = 120.0
-"""How long a fresh environment may take to be made, where `step_timeout` is set."""
+"""How long a fresh environment may take to be made, where `step_timeout` is shorter."""
 
 
 class TextVectorEnv:
@@ -38,7 +41,8 @@ class TextVectorEnv:
 
     It returns lists of length `num_envs`. A slot whose machinery broke (`EnvFailure`, a dead or
     hung worker) answers observation `""`, reward 0, no flags and `{"failure": <message>}` until it
-    is reset, which starts it afresh; the other slots play on. The caller's mistakes are raised.
+    is reset, which starts it afresh; the other slots play on. So does one whose environment's code
+    raised in a step, with its `"traceback"` besides. The caller's mistakes are raised.
     A worker process that dies between episodes is replaced unnoticed, some times in a row.
 
     A process that is forked from this one cannot use its threads and workers, and never ends them.
@@ -51,7 +55,7 @@ class TextVectorEnv:
             thread, `"process"` each in a worker process (POSIX), `"ray"` some in each
             actor of a Ray cluster.
         step_timeout: seconds that a slot may take to answer a call before it counts as failed; None
-            waits for ever. Not for `"sync"`, which cannot interrupt a call.
+            means 600. Not for `"sync"`, which cannot interrupt a call and waits for ever.
         ray: for `"ray"`, which cluster and what each actor takes of it; None is `RayActors()`.
         **env_kwargs: passed to `gymnasium.make` with the id.
 
@@ -82,7 +86,7 @@ class TextVectorEnv:
             )
         fns = env_fns_of(env_fns, num_envs, env_kwargs)
         self.num_envs = len(fns)
-        self.step_timeout = step_timeout
+        self.step_timeout = STEP_TIMEOUT if step_timeout is None else step_timeout
         self._calls = SlotCalls(slots_of(backend, fns, ray))
         self._backend = backend
         self._pid = os.getpid()
@@ -312,8 +316,8 @@ class TextVectorEnv:
         return self._calls.episodes
 
     @property
-    def _start_timeout(self) -> float | None:
-        return None if self.step_timeout is None else START_SECONDS
+    def _start_timeout(self) -> float:
+        return max(START_SECONDS, self.step_timeout)
 
     def _infos(self) -> list[dict[str, Any]]:
         """Copy what the slots said last, for a caller may write into it."""

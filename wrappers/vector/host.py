@@ -11,13 +11,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.error import ResetNeeded
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvCodeError, EnvFailure, described
 
 RESUME = "resume"
 """The reset option of the actions that lead to a state, and the observation that they lead to."""
 
 EnvFn = Callable[[], gym.Env[Any, Any]]
+
+_REFUSALS = (ValueError, TypeError, ImportError, gym.error.Error)
+"""What `reset` raises where the caller is mistaken, or a package is missing."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +49,7 @@ class EnvHost:
         if options is not None and RESUME in options:
             options = dict(options)
             resume = options.pop(RESUME)
-        with self._exits_as_failures():
+        with self._exits_as_failures(), _errors_as_failures(*_REFUSALS):
             observation, info = self.env.reset(seed=seed, options=options)
         return (observation, info) if resume is None else self._resume(*resume)
 
@@ -70,10 +74,15 @@ class EnvHost:
         return observation, info
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one turn."""
-        with self._exits_as_failures():
+        """Play one turn.
+
+        Raises:
+            ResetNeeded: the episode is over or has not begun.
+            EnvFailure: the machinery broke, or the environment raised anything else.
+        """
+        with self._exits_as_failures(), _errors_as_failures(ResetNeeded):
             observation, reward, terminated, truncated, info = self.env.step(action)
-        return observation, float(reward), terminated, truncated, info
+            return observation, float(reward), terminated, truncated, info
 
     def get(self, name: str) -> Any:
         """Read an attribute of the outermost wrapper that has it, else of the environment."""
@@ -116,6 +125,20 @@ class EnvHost:
             raise
         except BaseException as error:
             raise EnvFailure(f"the environment raised {error!r:.200}") from error
+
+
+@contextmanager
+def _errors_as_failures(*mistakes: type[Exception]) -> Iterator[None]:
+    """Raise an environment's exceptions as `EnvCodeError`, but for failures and `mistakes`.
+
+    An error in its code fails the episode that meets it, and neither the others nor the run.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, (EnvFailure, *mistakes)):
+            raise
+        raise EnvCodeError(f"the environment raised {described(error)}") from error
 
 
 class InProcessSlot:

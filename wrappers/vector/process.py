@@ -35,7 +35,8 @@ class ProcessSlot:
     The worker is a fresh interpreter that imports what the environment needs and nothing of the
     caller's program, so a training script needs no `__main__` guard and its workers hold no torch.
     It leads its own process group: Ctrl-C reaches the parent alone, and a hung worker is killed
-    together with the simulators it started. POSIX only.
+    together with the simulators it started, as any is some seconds after its parent's end. POSIX
+    only.
 
     Args:
         env_fn: makes the environment, in the worker; cloudpickle carries it there.
@@ -45,6 +46,7 @@ class ProcessSlot:
         self._env_fn = cloudpickle.dumps(env_fn)
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._lifeline: int | None = None
         self._sender: threading.Thread | None = None
         self._timeout: float | None = None
         self.deadline: float | None = None
@@ -73,10 +75,12 @@ class ProcessSlot:
         """Start a worker and have it make the environment."""
         self.discard()
         ours, theirs = socket.socketpair()
-        with theirs:
+        pipe, self._lifeline = os.pipe()
+        descriptors = [theirs.fileno(), pipe]
+        with theirs, open(pipe, "rb"):  # closed here, once the worker has them
             self._process = subprocess.Popen(
-                [sys.executable, "-P", str(_WORKER), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-P", str(_WORKER), *map(str, descriptors)],
+                pass_fds=descriptors,
                 # One environment a process: threads of a numerical library would only compete.
                 env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ},
                 start_new_session=True,
@@ -122,6 +126,9 @@ class ProcessSlot:
             sender.join()
         if connection is not None:
             connection.close()
+        lifeline, self._lifeline = self._lifeline, None
+        if lifeline is not None:
+            os.close(lifeline)
 
     def _write(self, message: Any, timeout: float | None) -> None:
         self._timeout = timeout

@@ -1,26 +1,51 @@
 """A worker process of `TextVectorEnv`: makes one environment and answers calls until told to end.
 
-Run as a script by `wrappers.vector.process.ProcessSlot`, with the file descriptor of its
-connection. Only the standard library is imported before the parent's `sys.path` has arrived.
+Run as a script by `wrappers.vector.process.ProcessSlot`, with the file descriptors of its
+connection and of a pipe whose other end closes with the parent. Only the standard library is
+imported before the parent's `sys.path` has arrived.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import sys
+import time
 import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+_GRACE_SECONDS = 2.0
+"""How long a worker may close its environment once its parent is gone."""
+
 
 def main() -> None:
     """Serve the connection named on the command line; the parent's end closing ends it."""
-    connection = Connection(int(sys.argv[1]))
+    descriptor, lifeline = map(int, sys.argv[1:])
+    _end_with_parent(lifeline, descriptor)
+    connection = Connection(descriptor)
     try:
         sys.path[:], env_fn = pickle.loads(connection.recv_bytes())
         serve(connection, env_fn)
     except (EOFError, ConnectionError):
         pass  # the parent has closed its end or is gone
+
+
+def _end_with_parent(lifeline: int, connection: int) -> None:
+    """Fork a process that kills this process group soon after the parent has ended.
+
+    A thread could not: code that never gives the interpreter back would keep it waiting.
+    """
+    if os.fork():
+        os.close(lifeline)
+        return
+    os.close(connection)  # or the parent would not notice when the worker dies
+    for stream in (0, 1, 2):  # nor would whoever reads what the worker prints
+        os.close(stream)
+    os.read(lifeline, 1)  # nobody writes
+    time.sleep(_GRACE_SECONDS)
+    os.killpg(0, signal.SIGKILL)
 
 
 def serve(connection: Connection, env_fn: bytes) -> None:

@@ -361,6 +361,38 @@ def test_a_task_that_keeps_failing_is_marked_and_the_batch_goes_on():
     assert "the simulator broke" in trajectories[1].error
 
 
+@pytest.mark.parametrize("backend", ["sync", "thread", "process"])
+def test_an_error_of_an_environments_code_fails_its_episode_and_is_logged(backend, caplog):
+    class BreaksInOneTask(CountingEnv):
+        def apply(self, action):
+            if self.task.number == 8:
+                raise KeyError("a bug")
+            return super().apply(action)
+
+    rules = FailureRules(retries=1, max_outage=600)
+    with TextVectorEnv([BreaksInOneTask] * 2, backend=backend) as env:
+        engine = rollout_of(
+            env, Scripted("add 4"), CHAT, sampling=Sampling(20), failure_rules=rules
+        )
+        trajectories = engine.run(["counting_3", "counting_8", "counting_3"])
+    assert [t.status for t in trajectories] == ["terminated", "failed", "terminated"]
+    assert trajectories[1].error.startswith("the environment raised KeyError: 'a bug'")
+    logged = [r.message for r in caplog.records if "failed: the environment" in r.message]
+    assert len(logged) == 2
+    assert all(message.startswith("counting_8 failed:") for message in logged)
+    assert all(", in apply\n" in message for message in logged)
+
+
+def test_an_error_that_every_episode_meets_stops_the_run_at_once():
+    rules = FailureRules(max_outage=600)
+    with TextVectorEnv([FragileEnv] * 2) as env:
+        engine = rollout_of(
+            env, Scripted("say bug"), CHAT, sampling=Sampling(20), failure_rules=rules
+        )
+        with pytest.raises(EnvFailure, match="5 of 5 episodes failed .* KeyError: 'a bug'"):
+            engine.run([f"counting_{n}" for n in range(5)])
+
+
 def test_too_many_failures_stop_the_run_and_name_the_cause():
     with TextVectorEnv([FragileEnv] * 2) as env:
         engine = rollout_of(env, Scripted("say break"), CHAT, sampling=Sampling(20))

@@ -188,6 +188,23 @@ def test_a_broken_environment_pays_nothing_at_all_and_the_next_episode_is_new() 
     assert (environment.get_reward(), environment.failure) == (1.0, None)
 
 
+def test_an_error_of_the_environments_code_is_not_shown_to_the_policy(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def apply(self: LettersEnv, action: str) -> Any:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(LettersEnv, "apply", apply)
+    environment = tool_environment(ENV_ID)()
+    environment.reset(task_id="letters_0")
+    assert tools_of(environment)["say"](letter="a") == BROKEN
+    assert str(environment.failure).startswith(
+        "the environment raised TypeError: a bug, at rollout/"
+    )
+    assert environment.get_reward() is None
+    assert 'raise TypeError("a bug")' in caplog.text
+
+
 class BreaksAtReset(LettersEnv):
     """Cannot start."""
 

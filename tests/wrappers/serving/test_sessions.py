@@ -12,6 +12,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from agentgym_envs import Outcome
 from tests.helpers import FRAGILE_ID, FragileEnv, register_helpers
 from tests.wrappers.serving.clients import Closed, Socket, serving
 from tests.wrappers.serving.conftest import Serve
@@ -215,6 +216,23 @@ def test_closings_that_hang_or_fail_keep_no_idle_session_open(
     assert "closing an idle session: RuntimeError: a bug" in caplog.text
     released.set()
     eventually(lambda: metric(url, "sessions_active") == 0)
+
+
+def test_an_environments_error_is_its_failure_whatever_its_type(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def apply(self: FragileEnv, action: str) -> Outcome:
+        raise TypeError("object of type 'int' has no len()")
+
+    monkeypatch.setattr(FragileEnv, "apply", apply)
+    url = serve()
+    with Socket(url) as client:
+        client.observation("reset", task_id=3)
+        answer = client.ask("step", message="add 1")["data"]
+    assert answer["code"] == "EXECUTION_ERROR"
+    assert metric(url, "failures_total") == 1
+    assert "TypeError: object of type 'int' has no len()" in caplog.text
+    assert "in apply\n" in caplog.text
 
 
 @pytest.mark.parametrize("failure", ["say break", "say bug"])

@@ -13,7 +13,7 @@ import gymnasium as gym
 import pytest
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
-from agentgym_envs import register_env
+from agentgym_envs import TaskSpec, register_env
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
 from tests.wrappers.vector.backends import EVERY_BACKEND, RAY, all_end, is_gone
 from wrappers import TextVectorEnv
@@ -91,8 +91,6 @@ def test_the_caller_s_mistakes_are_raised_with_their_message(env: TextVectorEnv)
         env.reset(options={"task": 1})
     with pytest.raises(TypeError, match="slot 2 must be a str or None, got 3"):
         env.step(["add 1", None, 3])  # type: ignore[list-item]
-    with pytest.raises(KeyError, match="a bug"):
-        env.step(["say bug", None, None])
     with pytest.raises(AttributeError, match="no_such_name"):
         env.get("no_such_name")
 
@@ -108,13 +106,36 @@ def test_a_refused_reset_leaves_its_slot_as_it_was_and_the_others_begun(env: Tex
     assert [info["turn"] for info in infos] == [1, 2, 1]
 
 
-def test_a_bug_in_one_slot_s_step_loses_no_other_slot_s_turn(env: TextVectorEnv) -> None:
+def test_an_error_in_one_slot_s_step_is_its_failure_and_loses_no_other_turn(
+    env: TextVectorEnv,
+) -> None:
     env.reset(options={"task_id": [4, 20, 30]})
-    with pytest.raises(KeyError, match="a bug"):
-        env.step(["say bug", "add 1", None])
+    *_, infos = env.step(["say bug", "add 1", None])
+    assert infos[0]["failure"].startswith("the environment raised KeyError: 'a bug', at tests/")
+    assert 'raise KeyError("a bug")' in infos[0]["traceback"]
+    assert "raised in counting_4, turn 1: 'say bug'" in infos[0]["traceback"]
     observations, _, _, _, infos = env.step([None, None, "add 2"])
-    assert observations[1:] == ["The counter is 1.", "The counter is 2."]
+    assert observations == ["", "The counter is 1.", "The counter is 2."]
     assert infos[1]["turn"] == 1
+    assert env.reset(options={"task_id": [4, None, None]})[0][0].startswith("Goal:")
+
+
+@pytest.mark.parametrize("error", [KeyError, ValueError, TypeError, ImportError, RecursionError])
+def test_a_reset_raises_a_caller_s_mistake_and_fails_by_an_error_of_its_code(
+    error: type[Exception],
+) -> None:
+    class Breaking(CountingEnv):
+        def begin(self, task: TaskSpec) -> str:
+            raise error("no room")
+
+    with TextVectorEnv([Breaking]) as env:
+        if error in (ValueError, TypeError, ImportError):
+            with pytest.raises(error, match="no room"):
+                env.reset()
+            return
+        _, infos = env.reset(options={"task_id": 4})
+    assert "no room" in infos[0]["failure"]
+    assert "raised where counting_4 begins" in infos[0]["traceback"]
 
 
 def test_what_a_caller_writes_into_an_info_stays_there(env: TextVectorEnv) -> None:

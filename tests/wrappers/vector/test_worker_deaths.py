@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from agentgym_envs import EnvFailure, TaskSpec
 from tests.helpers import FragileEnv
 from wrappers import TextVectorEnv
 from wrappers.vector.calls import RESTARTS
+from wrappers.vector.env import STEP_TIMEOUT
 
 ROOT = Path(__file__).parents[3]
 
@@ -209,3 +211,57 @@ def test_a_worker_that_dies_again_soon_after_its_start_is_told_of(ask: str, tmp_
         # None of them dies any more.
         assert env.get("max_turns") == [env.get("max_turns")[0]]
         assert "failure" not in env.reset(options={"task_id": 0})[1][0]
+
+
+BUSY = """
+import subprocess
+from tests.helpers import CountingEnv
+from wrappers import TextVectorEnv
+
+class Busy(CountingEnv):
+    def apply(self, action):
+        subprocess.Popen(["sleep", "60"])  # stands for a simulator
+        value = (0,)
+        for _ in range(64):
+            value = (value, value)
+        hash(value)  # never gives the interpreter back
+
+env = TextVectorEnv([Busy], backend="process")
+env.reset(options={"task_id": 30})
+print(env.slots[0].pid, flush=True)
+env.step(["add 1"])
+"""
+
+
+def test_a_worker_that_is_busy_for_ever_ends_with_its_parent_and_so_does_its_simulator() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", BUSY], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        group = int(parent.stdout.readline())
+        until = time.monotonic() + 10
+        while not any(command == "sleep" for command in commands_of(group)):
+            assert time.monotonic() < until, "it did not begin"
+            time.sleep(0.05)
+        parent.kill()
+    until = time.monotonic() + 10
+    while commands_of(group):
+        assert time.monotonic() < until, f"these live on: {commands_of(group)}"
+        time.sleep(0.05)
+
+
+def test_a_call_has_a_time_limit_where_none_is_given() -> None:
+    with TextVectorEnv([FragileEnv], backend="process") as env:
+        assert env.step_timeout == STEP_TIMEOUT
+        env.reset_async(options={"task_id": 30})
+        deadline = env.slots[0].deadline
+        assert deadline is not None
+        assert 0 < deadline - time.monotonic() <= STEP_TIMEOUT
+        env.poll(None)
+
+
+def commands_of(group: int) -> list[str]:
+    """List the commands of a process group that are no zombies."""
+    table = subprocess.run(["ps", "-eo", "pgid=,stat=,comm="], capture_output=True, text=True)
+    rows = [line.split(None, 2) for line in table.stdout.splitlines()]
+    return [row[2] for row in rows if int(row[0]) == group and not row[1].startswith("Z")]
