@@ -1,73 +1,70 @@
 """Runs a policy's statements on a SQLite database: read-only, bounded, and the same every time.
 
-An authorizer lets only reading through, a progress handler counts SQLite's own steps, and functions
-that would answer differently tomorrow are fixed or refused.
+Each statement runs in a process of its database's own (`agentgym_envs.sql.worker`), so that what it
+takes can be bounded, and nobody waits behind another one's.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
+import pickle
 import re
+import signal
+import socket
 import sqlite3
-import time
+import subprocess
+import sys
+import threading
 from functools import cache
-from math import inf
+from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 
-from agentgym_envs.sql.clock import fix_the_clock
-from agentgym_envs.sql.nesting import MAX_COPIES, num_copies
-from agentgym_envs.sql.printf import bound_printf
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.exits import exit_in_words
+from agentgym_envs.hung import ended_by
 from agentgym_envs.sql.values import Row
+from agentgym_envs.sql.worker import Limits, too_slow
 from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.webarena.sites.state import NOW
 
 NAMES = ("shopping", "reddit", "gitlab", "map")
 """The databases that are shipped, those of WebArena's sites."""
 
-MAX_STEPS = 2_000_000
-"""Steps of SQLite's machine that a statement may take on a database that is shipped."""
+LIMITS = Limits(
+    steps=2_000_000,
+    memory=64 << 20,
+    result=16 << 20,
+    value=10_000,
+    pattern=200,
+    files=0,
+    seconds=60.0,
+)
+"""Of a statement on a database that is shipped."""
 
-MAX_FILE_STEPS = 2_000_000_000
+FILE_LIMITS = Limits(
+    steps=2_000_000_000,
+    memory=512 << 20,
+    result=128 << 20,
+    value=None,
+    pattern=0,
+    files=4 << 30,
+    seconds=600.0,
+)
 """The same on a database of the user's own, which may be a thousand times as large."""
-
-MAX_VALUE = 10_000
-"""Bytes of the longest text that a statement may build on a database that is shipped."""
-
-MAX_SECONDS = 20.0
-"""Of the processor that a statement may take: a single step may search long texts."""
-
-MAX_FILE_SECONDS = 600.0
-"""The same on a database of the user's own."""
-
-MAX_PATTERN = 200
-"""Bytes of the longest pattern of LIKE and GLOB on a database that is shipped."""
 
 MAX_STATEMENT = 10_000
 """Characters of the longest statement."""
 
-_TICK = 1_000
-"""Steps between two counts."""
-
-_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
-_PRAGMAS = (
-    "table_info",
-    "table_xinfo",
-    "table_list",
-    "foreign_key_list",
-    "index_list",
-    "index_info",
-)
-_REFUSED = re.compile(
-    r"load_extension|fts3_tokenizer|random|randomblob|changes|total_changes|last_insert_rowid"
-    r"|sqlite_\w+|fts5_source_id",
-    re.IGNORECASE,
-)
-"""Functions that reach out of the database, or whose values the database does not fix."""
+_WORKER = Path(__file__).with_name("worker.py")
+_MAX_IDLE = 8
+"""Processes of a database that are kept for the next statements."""
+_PATIENCE = 10
+"""How many times its limit of the processor's seconds a process may take by the clock."""
 
 _COMMENT = re.compile(r"[\s;\ufeff]+|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _EXPLAIN = re.compile(r"explain\b", re.IGNORECASE)
-_ALLOWED = "only one statement that reads is allowed"
-_ERRORS = (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, ValueError)
 
 
 class StatementError(ValueError):
@@ -105,48 +102,27 @@ class Column(NamedTuple):
 
 
 class Database:
-    """A database that can only be read; one thread at a time runs a statement.
+    """A database that can only be read; threads may share it.
 
     Args:
-        connection: to it; it belongs to this object from now on.
-        max_steps: of SQLite's machine, of one statement.
-        max_seconds: of the processor, of one statement.
-        max_value: bytes of the longest text or row; None leaves SQLite's limit.
+        source: its content, or the URI of its file.
+        limits: of a statement.
+
+    Raises:
+        sqlite3.Error: the file is missing or no database.
+        EnvFailure: its process cannot be started.
     """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        *,
-        max_steps: int,
-        max_seconds: float,
-        max_value: int | None,
-    ) -> None:
-        self._connection = connection
-        self._running = Lock()
-        self._max_steps = max_steps
-        self._max_seconds = max_seconds
-        self._max_value = max_value
-        self._ticks = 0
-        self._deadline = inf
-        self._refused = ""
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
-        if max_value is not None:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value)
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_PATTERN)
-        self.tables = tuple(self._names("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+    def __init__(self, source: bytes | str, limits: Limits) -> None:
+        self._setting = source, tuple(limits), NOW
+        self._limits = limits
+        self._idle: list[_Process] = []
+        worker = _Process(self._setting)
+        self._idle.append(worker)
+        _databases.append(self)
+        self.tables = tuple(worker.tables)
         """The names of its tables, in alphabetical order."""
-        self._columns = {table: self._read_columns(table) for table in self.tables}
-        fix_the_clock(connection)
-        bound_printf(connection, self._refuse)
-        # A table that is a function is made when it is first read, which takes more than reading.
-        for pragma in _PRAGMAS:
-            connection.execute(f"SELECT 1 FROM pragma_{pragma}('')").close()
-        for function in ("json_each", "json_tree"):
-            connection.execute(f"SELECT 1 FROM {function}('[]')").close()
-        connection.execute("PRAGMA query_only = ON")
-        connection.set_authorizer(self._authorize)
-        connection.set_progress_handler(self._tick, _TICK)
+        self._columns = {table: _columns(table, worker.tables) for table in self.tables}
 
     def columns(self, table: str) -> tuple[Column, ...]:
         """Return the columns of one of `tables`."""
@@ -161,100 +137,112 @@ class Database:
 
         Raises:
             StatementError: it is none, does more than reading, is too much work, or is wrong.
+            EnvFailure: its process cannot be started, or does not answer.
         """
         _check_form(statement)
-        with self._running:
-            self._ticks, self._refused = 0, ""
-            self._deadline = time.thread_time() + self._max_seconds
+        for is_last in (False, True):
+            worker = self._take(is_fresh=is_last)
             try:
-                cursor = self._connection.execute(statement)
-                columns = tuple(column[0] for column in cursor.description or ())
-                rows = cursor.fetchmany(limit + 1)
-                cursor.close()
-            except (
-                sqlite3.Error,
-                sqlite3.Warning,
-                MemoryError,
-                OverflowError,
-                ValueError,
-            ) as error:
-                raise StatementError(self._explained(error)) from error
-        return Result(columns, tuple(rows[:limit]), len(rows) > limit)
+                is_answer, content = worker.ask((statement, limit), self._limits.seconds)
+            except EOFError:
+                if worker.cause_of_death == exit_in_words(-signal.SIGXCPU):
+                    raise StatementError(too_slow(self._limits)) from None
+                continue  # something else may have killed an idle one
+            with _lock:
+                is_kept = len(self._idle) < _MAX_IDLE
+                if is_kept:
+                    self._idle.append(worker)
+            if not is_kept:
+                worker.end()
+            if not is_answer:
+                why, original = content
+                raise StatementError(why) from sqlite3.DatabaseError(original or why)
+            columns, rows, has_more = content
+            return Result(columns, tuple(rows), has_more)
+        raise StatementError(f"the statement ended SQLite's process ({worker.cause_of_death})")
 
-    def _names(self, statement: str) -> list[str]:
-        names = [str(name) for (name,) in self._connection.execute(statement)]
-        return sorted(name for name in names if not name.startswith("sqlite_"))
+    def _take(self, *, is_fresh: bool) -> _Process:
+        with _lock:
+            if self._idle and not is_fresh:
+                return self._idle.pop()
+        return _Process(self._setting)
 
-    def _read_columns(self, table: str) -> tuple[Column, ...]:
-        quoted = '"' + table.replace('"', '""') + '"'
-        refers = {
-            str(row[3]): (str(row[2]), row[4])
-            for row in self._connection.execute(f"PRAGMA foreign_key_list({quoted})")
-        }
-        rows = self._connection.execute(f"PRAGMA table_info({quoted})").fetchall()
-        return tuple(
-            Column(name, kind, key, self._target(refers.get(name)))
-            for _, name, kind, _, _, key in rows
-        )
+    def end_idle(self) -> None:
+        """End the processes that run no statement."""
+        with _lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.end()
 
-    def _target(self, refers_to: tuple[str, Any] | None) -> tuple[str, str] | None:
-        """Return a reference with its column, which may be left out where it is the key."""
-        if refers_to is None or refers_to[1] is not None:
-            return refers_to
-        quoted = '"' + refers_to[0].replace('"', '""') + '"'
-        rows = self._connection.execute(f"PRAGMA table_info({quoted})").fetchall()
-        return refers_to[0], next((str(row[1]) for row in rows if row[5] == 1), "rowid")
+    def leave_idle(self) -> None:
+        """Leave the processes to the one that this one was forked from."""
+        _inherited.extend(self._idle)
+        self._idle = []
 
-    def _authorize(self, action: int, first: str | None, *rest: str | None) -> int:
-        if action in _READING:
-            return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_FUNCTION:
-            name = str(rest[0])
-            if not _REFUSED.fullmatch(name):
-                return sqlite3.SQLITE_OK
-            self._refuse(f"the function {name}() is not allowed")
-        elif action == sqlite3.SQLITE_PRAGMA:
-            if first in _PRAGMAS:
-                return sqlite3.SQLITE_OK
-            self._refuse(f"of the pragmas, {', '.join(_PRAGMAS)} are allowed, not {first}")
-        return sqlite3.SQLITE_DENY
 
-    def _refuse(self, why: str) -> None:
-        self._refused = why
+class _Process:
+    """A process that runs statements, one at a time.
 
-    def _tick(self) -> bool:
-        self._ticks += 1
-        return self._ticks * _TICK > self._max_steps or time.thread_time() > self._deadline
+    Args:
+        setting: the database, the limits and the moment at which its clock stands.
 
-    def _explained(self, error: Exception) -> str:
-        message = str(error)
-        if self._refused:
-            return self._refused
-        if message.startswith("no such "):  # a name in it may be any of the words below
-            return message
-        if "interrupted" in message:
-            if self._ticks * _TICK <= self._max_steps:
-                return (
-                    f"the statement takes more than {self._max_seconds:.0f} seconds of the "
-                    "processor; search less text"
+    Attributes:
+        tables: what the process has found in the database.
+    """
+
+    def __init__(self, setting: tuple[Any, ...]) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", str(_WORKER), str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
                 )
-            return (
-                f"the statement takes more than {self._max_steps:,} steps; narrow what it joins "
-                "and reads"
-            )
-        if "pattern too complex" in message:
-            return f"a pattern of LIKE or GLOB has more than {MAX_PATTERN} bytes; write less"
-        if "too big" in message and self._max_value is not None:
-            return f"a text or a row has more than {self._max_value:,} bytes; read less at a time"
-        if "one statement at a time" in message:
-            return "that is more than one statement; write one"
-        if "bindings" in message:
-            return "the statement leaves a value open; write the value in its place"
-        if "user-defined function" in message:
-            return "a date or time cannot be read; the modifiers localtime and utc are not allowed"
-        if any(word in message for word in ("not authorized", "denied", "prohibited")):
-            return _ALLOWED
-        return message or type(error).__name__
+            except OSError as error:
+                ours.close()
+                raise EnvFailure(f"SQLite's process cannot be started: {error}") from error
+        self._pipe = Connection(ours.detach())
+        try:
+            is_open, content = self.ask(setting, 60.0)
+        except EOFError:
+            raise EnvFailure(f"SQLite's process died: {self.cause_of_death}") from None
+        if not is_open:
+            self.end()
+            raise sqlite3.DatabaseError(content)
+        self.tables: dict[str, tuple[list[Any], list[Any]]] = content
+
+    def ask(self, message: tuple[Any, ...], seconds: float) -> tuple[bool, Any]:
+        """Send a message and return the answer to it.
+
+        Raises:
+            EOFError: the process has died.
+            EnvFailure: it does not answer.
+        """
+        patience = _PATIENCE * seconds
+        try:
+            with ended_by(self._process.kill):
+                self._pipe.send_bytes(pickle.dumps(message))
+                if not self._pipe.poll(patience):
+                    raise EnvFailure(f"SQLite gave no answer within {patience:.0f} s")
+                answer: tuple[bool, Any] = pickle.loads(self._pipe.recv_bytes())
+        except (EOFError, ConnectionError):
+            self.end()
+            raise EOFError from None
+        except BaseException:  # its answer would be taken for the next one's
+            self.end()
+            raise
+        return answer
+
+    @property
+    def cause_of_death(self) -> str:
+        """How the process ended."""
+        return exit_in_words(self._process.wait())
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self._pipe.close()
+        self._process.kill()
+        self._process.wait()
 
 
 def beginning_of(statement: str) -> int:
@@ -281,28 +269,45 @@ def _check_form(statement: str) -> None:
         statement.encode()
     except UnicodeEncodeError:
         raise StatementError("the statement holds half a character") from None
-    copies = num_copies(statement)
-    if copies > MAX_COPIES:
-        raise StatementError(
-            f"the tables that WITH names stand for {copies:,} copies of one another; at most "
-            f"{MAX_COPIES:,} are made"
-        )
 
 
-_OPENING: dict[str, Any] = {
-    "check_same_thread": False,
-    "isolation_level": None,
-    # Anew each time: SQLite counts a prepared statement's steps from one run to the next.
-    "cached_statements": 0,
-}
+def _columns(table: str, tables: dict[str, tuple[list[Any], list[Any]]]) -> tuple[Column, ...]:
+    listed, references = tables[table]
+    refers = {row[3]: (row[2], row[4] or _key_of(row[2], tables)) for row in references}
+    return tuple(Column(name, kind, key, refers.get(name)) for _, name, kind, _, _, key in listed)
+
+
+def _key_of(table: str, tables: dict[str, tuple[list[Any], list[Any]]]) -> str:
+    """Return the column that a reference means which names none."""
+    listed = next((own for name, (own, _) in tables.items() if name.lower() == table.lower()), [])
+    return next((row[1] for row in listed if row[5] == 1), "rowid")
+
+
+_lock = threading.Lock()
+_databases: list[Database] = []
+_inherited: list[_Process] = []
+
+
+def _end_all() -> None:
+    for database in _databases:
+        database.end_idle()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # the parent's may have been held by another thread
+    for database in _databases:
+        database.leave_idle()
+
+
+atexit.register(_end_all)
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @cache
 def site_database(name: str) -> Database:
     """Return one of the shipped databases, opened once per process."""
-    connection = sqlite3.connect(":memory:", **_OPENING)
-    connection.deserialize(open_content().database(name))
-    return Database(connection, max_steps=MAX_STEPS, max_seconds=MAX_SECONDS, max_value=MAX_VALUE)
+    return Database(open_content().database(name), LIMITS)
 
 
 @cache
@@ -312,10 +317,5 @@ def file_database(path: Path) -> Database:
     Raises:
         sqlite3.Error: the file is missing or no database.
     """
-    # Immutable: it takes no lock, so a process may be forked with it.
-    connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, **_OPENING
-    )
-    return Database(
-        connection, max_steps=MAX_FILE_STEPS, max_seconds=MAX_FILE_SECONDS, max_value=None
-    )
+    # Immutable: it takes no lock, and nobody else writes.
+    return Database(f"{path.resolve().as_uri()}?mode=ro&immutable=1", FILE_LIMITS)
