@@ -23,7 +23,7 @@ def empg(
 
     H is a turn's entropy, brought to 0..1 by the least and the largest of the batch. f(H) =
     exp(-k H), and g(H) is f(H) over its mean over the batch; k is `sharpness`. The last turn of an
-    episode has no next one, and no bonus.
+    episode has no next one, and no bonus. The bonus is there where all rewards are alike, too.
 
     Args:
         turns: M turns; their `measures` are the mean entropies of their tokens, in nats.

@@ -83,7 +83,7 @@ class EpisodeBatch:
             num_environments=number,
             reduce_sum=self.reduce_sum,
         )
-        return whitened, 1 - varies.double().mean().item()
+        return whitened, 1 - varies.float().mean().item()
 
     @property
     def trained(self) -> torch.Tensor:

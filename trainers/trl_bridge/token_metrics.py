@@ -14,12 +14,12 @@ Logged = dict[str, list[float]]
 Values = Mapping[str, torch.Tensor]
 """(B, T) by the metric's name."""
 
-_MEANS = (
+MEANS = (
     *("kl", "entropy", "cispo_clip_ratio", "vespo/phi_seq_mean"),
     *(f"clip_ratio/{name}" for name in ("low_mean", "high_mean", "region_mean")),
 )
 """TRL's means over the tokens of a pass, of all processes."""
-_SMALLEST, _LARGEST = "clip_ratio/low_min", "clip_ratio/high_max"
+SMALLEST, LARGEST = "clip_ratio/low_min", "clip_ratio/high_max"
 """TRL's extremes of means over the tokens of a row."""
 
 
@@ -56,19 +56,19 @@ class TokenMetrics:
             of_trl: what TRL has logged of the tokens of this pass, of all processes.
         """
         counts, of_trl = mask != 0, of_trl or {}
-        sums = [*(of[counts].double().sum() for of in mean.values()), counts.double().sum()]
+        sums = [*(of[counts].float().sum() for of in mean.values()), counts.float().sum()]
         *totals, count = self._accelerator.reduce(torch.stack(sums), reduction="sum").tolist()
         self._add_means(
             logged,
             {
                 **dict(zip(mean, totals, strict=True)),
-                **{name: of_trl[name] * count for name in _MEANS if name in of_trl},
+                **{name: of_trl[name] * count for name in MEANS if name in of_trl},
             },
             count,
         )
         ends = self._extremes(counts, smallest or {}, largest or {})
-        for name, value in {**ends, **_without_nan(of_trl, _SMALLEST, _LARGEST)}.items():
-            choose = min if name == _SMALLEST or name in (smallest or {}) else max
+        for name, value in {**ends, **_without_nan(of_trl, SMALLEST, LARGEST)}.items():
+            choose = min if name == SMALLEST or name in (smallest or {}) else max
             logged[name] = [choose([*logged.get(name, []), value])]
 
     def _add_means(self, logged: Logged, totals: Mapping[str, float], count: float) -> None:
@@ -112,7 +112,7 @@ def taken_from_trl(logged: Logged) -> Iterator[dict[str, float]]:
     Yields:
         the values by name, which are there after the pass.
     """
-    names = (*_MEANS, _SMALLEST, _LARGEST)
+    names = (*MEANS, SMALLEST, LARGEST)
     before = {name: len(logged.get(name, ())) for name in names}
     taken: dict[str, float] = {}
     yield taken

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Sequence
 from math import nan
 from pathlib import Path
@@ -9,11 +11,12 @@ from typing import Any
 
 import pytest
 import torch
+from trl import GRPOTrainer
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from tests.trainers.toys import FAILED, episode, gradient, make_folder, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
-from trainers.trl_bridge.token_metrics import TokenMetrics
+from trainers.trl_bridge.token_metrics import LARGEST, MEANS, SMALLEST, TokenMetrics
 
 Maker = Callable[..., Scripted]
 
@@ -148,6 +151,14 @@ def test_a_batch_that_trains_nothing_logs_no_metric_of_its_tokens(scripted: Make
     trainer = scripted([episode(1.0), episode(1.0)], logging_steps=2, max_steps=2)
     trainer.train()
     assert "entropy" not in trainer.state.log_history[0]
+
+
+def test_trl_has_no_other_means_over_tokens_than_those_that_are_joined() -> None:
+    source = inspect.getsource(GRPOTrainer._compute_loss)
+    means = re.findall(r'\["([^"]+)"\]\.append\(global_masked_mean\(', source)
+    ends = re.findall(r'\["([^"]+)"\]\.append\(nan(min|max)\(', source)
+    assert {*means} == {*MEANS}
+    assert {*ends} == {(SMALLEST, "min"), (LARGEST, "max")}
 
 
 class Alone:
