@@ -9,13 +9,14 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.conversations import is_conversation, read_conversation
 from agentgym_envs.files import COMPRESSED, open_text, write_whole
 from agentgym_envs.item_ids import own_id
 from agentgym_envs.registry import resolve_env_id
+from agentgym_envs.row_files import PARQUET, read_rows
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
 
 ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve the task."
@@ -23,6 +24,10 @@ ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve th
 
 SOURCE = "agenttraj"
 """`Trajectory.source` of what was read: the ids are those of the machine that played."""
+
+UNNAMED = "conversation"
+"""What a conversation is called, with its number in the file, that names no task."""
+_ID_KEYS = {"item_id", "id"}
 
 _FULL_REWARD = {"sciworld": 100.0}
 _SUCCESS_ABOVE = {"sciworld": 99.0, "babyai": 0.0}
@@ -32,9 +37,10 @@ _SUCCESS_ABOVE = {"sciworld": 99.0, "babyai": 0.0}
 def from_item(item: dict[str, Any]) -> Trajectory:
     """Turn an AgentTraj item into a trajectory.
 
-    The instruction and its acknowledgement become `system_prompt`, as our policies read it; every
-    further message of the policy whose `loss` is false becomes a turn that is not `trained`. An
-    item without a `reward` is a published one, hence a success.
+    The instruction and its acknowledgement become `system_prompt`, as our policies read it, unless
+    the conversation has a system prompt of its own; every further message of the policy whose
+    `loss` is false becomes a turn that is not `trained`. An item without a `reward` is a published
+    one, hence a success.
 
     Args:
         item: one entry of an AgentTraj file, or of what AgentGym's evaluation writes.
@@ -43,9 +49,11 @@ def from_item(item: dict[str, Any]) -> Trajectory:
         ValueError: it is no such item.
     """
     item_id = _item_id(item)
-    observations, replies = _messages(item_id, item.get("conversations"))
-    system_prompt = ""
-    if replies and not replies[0][1]:
+    conversation = read_conversation(item, item_id)
+    system_prompt = conversation.system_prompt
+    observations, replies = conversation.observations, conversation.replies
+    is_acknowledged = "conversations" in item and replies and not replies[0][1]
+    if is_acknowledged and not system_prompt:
         system_prompt = observations.pop(0)
         replies.pop(0)
     if not replies:
@@ -105,16 +113,19 @@ def to_item(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def read_agenttraj(path: str | Path) -> Iterator[Trajectory]:
-    """Read an AgentTraj file: a JSON list of items, or one item a line.
+    """Read a file of conversations: a JSON list of items, one item a line, or Parquet.
+
+    Besides AgentTraj's form those of `agentgym_envs.conversations` are read.
 
     Raises:
         ValueError: the file is not JSON, or an entry is no item; the message names it.
     """
-    for number, item in enumerate(_items(Path(path)), 1):
+    for number, item in enumerate(read_rows(Path(path)), 1):
         try:
             if not isinstance(item, dict):
                 raise ValueError(f"a JSON object is expected, got {type(item).__name__}")
-            yield from_item(item)
+            named = {"item_id": f"{UNNAMED}_{number}"}
+            yield from_item(item if _ID_KEYS & set(item) else {**item, **named})
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}, item {number}: not an AgentTraj item ({error})") from error
 
@@ -135,7 +146,7 @@ def write_agenttraj(
         How many episodes were written.
     """
     path = Path(path)
-    earlier = list(_items(path)) if append and path.exists() else []
+    earlier = list(read_rows(path)) if append and path.exists() else []
     new = [to_item(t) for t in trajectories if t.turns and t.status != "failed"]
     content = (json.dumps(earlier + new, indent=4) + "\n").encode()
     write_whole(path, gzip.compress(content) if path.suffix == COMPRESSED else content)
@@ -143,60 +154,32 @@ def write_agenttraj(
 
 
 def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
-    """Read a file of trajectories in either form: ours (JSONL) or AgentTraj's.
+    """Read a file of trajectories: ours (JSONL), AgentTraj's, or other conversations'.
 
     Raises:
         ValueError: an entry is no trajectory; the message names it.
     """
+    if Path(path).suffix == PARQUET:
+        return read_agenttraj(path)
     with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
-    if first.lstrip().startswith("[") or '"conversations"' in first:
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        row = None
+    if first.lstrip().startswith("[") or is_conversation(row):
         return read_agenttraj(path)
     return read_jsonl(path)
 
 
-def _items(path: Path) -> Iterator[Any]:
-    """Yield the entries of a JSON list, or of a file with one JSON value a line."""
-    with open_text(path) as file:
-        first = next((line for line in file if line.strip()), "")
-        try:
-            if first.lstrip().startswith("["):
-                yield from json.loads(first + file.read())
-            else:
-                yield from (json.loads(line) for line in chain([first], file) if line.strip())
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path}: not JSON ({error})") from error
-
-
 def _item_id(item: dict[str, Any]) -> str:
-    item_id = item.get("item_id")
+    """Return an item's id, which AgentInstruct calls `id`."""
+    item_id = item.get("item_id", item.get("id"))
+    if isinstance(item_id, int):
+        item_id = f"{UNNAMED}_{item_id}"
     if not isinstance(item_id, str) or not item_id:
         raise ValueError(f"item_id must be a string such as 'babyai_41', got {item_id!r}")
     return own_id(item_id)
-
-
-def _messages(item_id: str, conversation: Any) -> tuple[list[str], list[tuple[str, bool]]]:
-    """Return the messages to the policy, and its own, each with whether it is trained on."""
-    if conversation is None:
-        raise ValueError(
-            f"{item_id} has no conversation: AgentEval files name tasks and hold no episodes; "
-            f"play them with `agentgym collect`"
-        )
-    messages: dict[str, list[Any]] = {"human": [], "gpt": []}
-    for index, message in enumerate(conversation):
-        expected = ("human", "gpt")[index % 2]
-        if not isinstance(message, dict) or message.get("from") != expected:
-            actual = message.get("from") if isinstance(message, dict) else message
-            raise ValueError(
-                f"{item_id}: message {index + 1} must be from {expected!r}, since human and gpt "
-                f"take turns; it is from {actual!r:.40}"
-            )
-        text = message.get("value")
-        if not isinstance(text, str):
-            raise ValueError(f"{item_id}: message {index + 1} has no text, got {text!r:.40}")
-        trained = message.get("loss") is not False
-        messages[expected].append(text if expected == "human" else (text, trained))
-    return messages["human"], messages["gpt"]
 
 
 def _reward(trajectory: Trajectory) -> float:
@@ -219,7 +202,12 @@ def _env_name(item_id: str) -> str:
 
 
 def _env_id(name: str) -> str:
-    """Return the registered id, or the name itself: AgentGym has environments that we do not."""
+    """Return the registered id, or the name itself: AgentGym has environments that we do not.
+
+    A conversation that names no task is of no environment: the id is empty.
+    """
+    if name == UNNAMED:
+        return ""
     try:
         return resolve_env_id(name)
     except ValueError:

@@ -68,7 +68,7 @@ def text_or_file(name: str, value: Any) -> str:
     if isinstance(value, str) and ("\n" in value or not value.endswith((".txt", ".md"))):
         return value
     try:
-        return Path(value).read_text(encoding="utf-8")
+        return Path(value).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(
             f"{name} {str(value)!r} cannot be read: {error}; give the path of a text file, or the "

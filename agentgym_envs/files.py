@@ -155,5 +155,5 @@ def open_bytes(path: str | Path) -> gzip.GzipFile | BufferedReader:
 
 
 def open_text(path: str | Path) -> TextIOWrapper:
-    """Open a file to read its text, as `open_bytes` does its bytes."""
-    return TextIOWrapper(open_bytes(path), encoding="utf-8")
+    """Open a file to read its text, as `open_bytes` does its bytes, without a byte-order mark."""
+    return TextIOWrapper(open_bytes(path), encoding="utf-8-sig")

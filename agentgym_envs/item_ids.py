@@ -32,7 +32,7 @@ def read_item_ids(path: str) -> list[str]:
         UnknownTask: the file cannot be read, or holds something else.
     """
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             items = json.load(file)
     except (OSError, ValueError) as error:
         raise UnknownTask(

@@ -51,9 +51,9 @@ def test_the_makers_of_worlds_import_no_layer_but_the_environments(path: Path) -
 ROOMS: dict[str, tuple[str, ...]] = {
     "agentgym_envs": (
         "errors",
-        "arguments caches dice exits files hosts hung item_ids limits outcome packed requirements "
-        "secrets snapshots spaces time_limit trajectory_form",
-        "actions scenario_checks server_names tasks",
+        "arguments caches conversations dice exits files hosts hung item_ids limits outcome "
+        "packed requirements secrets snapshots spaces time_limit trajectory_form",
+        "actions row_files scenario_checks server_names tasks",
         "experts registry",
         "core trajectory",
         "agenttraj",

@@ -299,7 +299,7 @@ class AgentEvol:
 
     def _task_ids(self) -> list[str]:
         chosen = self.environments.args
-        return self.environments.task_ids(chosen.split, tasks=chosen.tasks)
+        return self.environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split")
 
     def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
         """Return what fine-tunes a round's initial model on its data."""

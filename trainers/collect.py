@@ -232,7 +232,7 @@ def main(argv: list[str] | None = None) -> int:
     check_backend(policy, budgets)
     environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
-    task_ids = environments.task_ids(env.split, tasks=env.tasks)
+    task_ids = environments.task_ids(env.split, tasks=env.tasks, option="--split")
     tasks = environments.spread(task_ids, options.num_tasks, weighted=True)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()

@@ -192,7 +192,9 @@ def sampled_pairs(
     pairing = PairArguments() if pairing is None else pairing
     chosen = environments.args
     task_ids = environments.spread(
-        environments.task_ids(chosen.split, tasks=chosen.tasks), pairing.num_tasks, weighted=True
+        environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split"),
+        pairing.num_tasks,
+        weighted=True,
     )
 
     folder, is_main = Path(args.output_dir), args.process_index == 0

@@ -256,7 +256,7 @@ def expert_demonstrations(
         NoExpert: an environment has none.
     """
     chosen = environments.args
-    task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks)
+    task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split")
     return expert_episodes(
         environments, task_ids, num_episodes=num_episodes, failure_rules=failure_rules
     )

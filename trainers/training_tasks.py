@@ -26,7 +26,9 @@ def training_rows(tasks: Any, environments: Environments, args: Any) -> Any:
     """
     if tasks is None:
         chosen = environments.args
-        tasks = task_dataset(environments.task_ids(chosen.split, tasks=chosen.tasks))
+        tasks = task_dataset(
+            environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split")
+        )
     elif hasattr(tasks, "__len__"):
         prompts_of("train_dataset", tasks, environments)
     needed = args.generation_batch_size // args.num_generations

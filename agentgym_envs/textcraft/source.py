@@ -45,7 +45,7 @@ def datapack_book(folder: str | Path) -> RecipeBook:
     """
     folder = Path(folder)
     paths = _recipe_files(folder)
-    texts = {str(path.relative_to(folder)): path.read_text("utf-8") for path in paths}
+    texts = {str(path.relative_to(folder)): path.read_text("utf-8-sig") for path in paths}
     tags = _item_tags(folder)
     read = [entry for name, text in texts.items() if (entry := _read(name, text)) is not None]
     if not read:
@@ -150,7 +150,7 @@ def _item_tags(folder: Path) -> dict[str, list[str]]:
 
 def _tag_values(path: Path) -> list[str]:
     try:
-        values = json.loads(path.read_text("utf-8"))["values"]
+        values = json.loads(path.read_text("utf-8-sig"))["values"]
         return [value if isinstance(value, str) else str(value["id"]) for value in values]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(

@@ -32,7 +32,7 @@ def read_given(name: str, value: Any) -> Any:
         return value
     if value.endswith(_ENDING):
         try:
-            return json.loads(Path(value).read_text(encoding="utf-8"))
+            return json.loads(Path(value).read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
             raise ValueError(f"{name} {value!r} cannot be read as JSON: {error}") from error
     module_name, colon, attribute = value.partition(":")

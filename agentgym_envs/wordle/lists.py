@@ -91,7 +91,7 @@ def lists_of(path: str | Path) -> Lists:
         ValueError: it cannot be read, holds a word of other letters or one twice, or no word.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"words_file {str(path)!r} cannot be read: {error}") from error
     words = [line for line in map(str.strip, text.splitlines()) if len(line) == NUM_LETTERS]

@@ -113,7 +113,7 @@ class _File:
             ValueError: the file is not YAML, or empty.
         """
         try:
-            root = yaml.compose(self.path.read_text("utf-8"), Loader=yaml.SafeLoader)
+            root = yaml.compose(self.path.read_text("utf-8-sig"), Loader=yaml.SafeLoader)
         except (yaml.YAMLError, UnicodeDecodeError) as error:
             raise ValueError(f"{self.path} is not YAML: {error}") from None
         if root is None:

@@ -239,7 +239,7 @@ def use_template(tokenizer: Any, args: Any) -> None:
     kwargs = getattr(args, "chat_template_kwargs", None)
     try:
         if file is not None:
-            tokenizer.chat_template = Path(file).read_text(encoding="utf-8")
+            tokenizer.chat_template = Path(file).read_text(encoding="utf-8-sig")
         if file is not None or kwargs:
             tokenizer.chat_template = with_settings(template_of(tokenizer), kwargs or {})
             ChatFormat.from_tokenizer(tokenizer)

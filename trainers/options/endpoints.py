@@ -83,7 +83,7 @@ def read_policies(path: str | Path) -> dict[str, Endpoint]:
     import yaml  # type: ignore[import-untyped]  # only who has such a file waits for it
 
     try:
-        entries = yaml.safe_load(Path(path).read_text("utf-8"))
+        entries = yaml.safe_load(Path(path).read_text("utf-8-sig"))
     except OSError as error:
         raise ValueError(f"policies: cannot read {path} ({error.strerror})") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

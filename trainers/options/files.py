@@ -72,7 +72,7 @@ def read_options(path: Path) -> dict[str, OptionValue]:
     """
     import yaml  # type: ignore[import-untyped]  # only who has such a file waits for it
 
-    text = path.read_text("utf-8")
+    text = path.read_text("utf-8-sig")
     try:
         # Scalars stay text (YAML takes `no` for a boolean and 1e-6 for none); the option's own
         # type reads them. Only inside of mappings YAML's types count.

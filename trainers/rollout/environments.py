@@ -188,12 +188,21 @@ class Environments:
             or (policy.is_asynchronous and self.args.env_backend != "sync"),
         )
 
-    def task_ids(self, split: str, *, tasks: Sequence[str | int] | None = None) -> list[str]:
+    def task_ids(
+        self, split: str, *, tasks: Sequence[str | int] | None = None, option: str = ""
+    ) -> list[str]:
         """List the task ids of a split over all environments, narrowed by `tasks`.
 
         Of several environments each is narrowed by the entries that it knows.
 
+        Args:
+            split: whose tasks.
+            tasks: see `TaskSet.select`.
+            option: the option that the split was chosen by, where every environment must have tasks
+                in it.
+
         Raises:
+            UsageError: an environment has no tasks in the split that `option` chose.
             ValueError: the split is unknown, an entry of `tasks` matches nothing, or an environment
                 knows none of them.
         """
@@ -207,7 +216,10 @@ class Environments:
             if labels is not None and len(self._probes) > 1:
                 own = _known(labels, env.task_set, split) or labels
                 used.update(own)
-            ids += [f"{name}_{number}" for number in env.task_set.select(split, own)]
+            numbers = env.task_set.select(split, own)
+            if option and not numbers:
+                raise UsageError(_no_tasks(self.names[name], env.task_set, split, option))
+            ids += [f"{name}_{number}" for number in numbers]
         if used and used != set(labels or ()):
             unused = [label for label in labels or () if label not in used]
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
@@ -331,4 +343,15 @@ def _lists(label: str | int, env_name: str) -> bool:
     """Return whether a label is a file of item ids of an environment."""
     return is_item_file(label) and all(
         scenario_of(item) == env_name for item in read_item_ids(str(label))
+    )
+
+
+def _no_tasks(name: str, task_set: TaskSet, split: str, option: str) -> str:
+    """Return why an environment cannot be played on a split, and what helps."""
+    why = task_set.explain_empty(split)
+    sizes = ", ".join(f"{own} {len(task_set.numbers(own))}" for own in task_set.splits)
+    without = ", or pass --eval_strategy no to train without" if option == "--eval_split" else ""
+    return (
+        f"{name} has no tasks in {option} {split}{f' ({why})' if why else ''}; it has {sizes}: "
+        f"choose another {option}{without}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -64,7 +65,7 @@ def parse_line(line: bytes, where: str) -> dict[str, Any]:
         ValueError: it is not a JSON object.
     """
     try:
-        content = json.loads(line)
+        content = json.loads(line.removeprefix(BOM_UTF8))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where}: not JSON ({error}): {line[:80]!r}") from error
     if not isinstance(content, dict):

@@ -1,14 +1,12 @@
-"""Questions of the real data sets, read from FlashRAG's files one line at a time."""
+"""Questions of the real data sets, read from files in FlashRAG's layout."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from agentgym_envs.searchqa.questions import SPLITS, Question, QuestionSet
-from agentgym_envs.searchqa.real_data.lines import JsonLines
 from agentgym_envs.searchqa.real_data.parts import (
     FILES,
     PARTS,
@@ -16,6 +14,7 @@ from agentgym_envs.searchqa.real_data.parts import (
     paper_test_numbers,
     part_of,
 )
+from agentgym_envs.searchqa.real_data.question_rows import ENDINGS, QuestionFile
 
 _SAMPLE_BYTES = 1 << 16
 
@@ -23,12 +22,15 @@ _SAMPLE_BYTES = 1 << 16
 class FlashRagQuestions(QuestionSet):
     """The questions of those data sets whose files a folder holds.
 
-    A line is `{"id": ..., "question": ..., "golden_answers": [...]}`; its number depends on the
-    file and its place in it, not on its own id. A file is read when a number of its range is asked
-    for. As in AgentGym, a question without a question mark gets one.
+    A line is `{"id": ..., "question": ..., "golden_answers": [...]}`, or has the form of another
+    data set (`question_rows`); its number depends on the file and its place in it, not on its own
+    id. A file is read when a number of its range is asked for, and checked whole when its split is
+    listed: rows without a question or an answer are left out. As in AgentGym, a question without a
+    question mark gets one.
 
     Args:
-        folder: holds `nq/test.jsonl` and the like; not all files need be there.
+        folder: holds `nq/test.jsonl` and the like (`.jsonl.gz`, `.json` or `.parquet`); not all
+            files need be there.
         name: names the folder in `source`.
 
     Raises:
@@ -37,11 +39,12 @@ class FlashRagQuestions(QuestionSet):
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
-        self._files: dict[Part, JsonLines] = {}
+        self._files: dict[Part, QuestionFile] = {}
         for part in PARTS:
-            present = [folder / file for file in part.files if (folder / file).is_file()]
+            names = [Path(file).with_suffix(end) for file in part.files for end in ENDINGS]
+            present = [folder / name for name in names if (folder / name).is_file()]
             if present:
-                self._files[part] = JsonLines(present[0])
+                self._files[part] = QuestionFile(present[0])
         if not self._files:
             raise ValueError(
                 f"{folder} holds none of the data sets' files; expected FlashRAG's layout, one or "
@@ -60,7 +63,8 @@ class FlashRagQuestions(QuestionSet):
         Only the files of this split are read. A split may be empty: `explain_empty` says why.
 
         Raises:
-            ValueError: there is no such split, or a file is too long for its range.
+            ValueError: there is no such split, or a file is too long for its range or holds no
+                question.
         """
         if split not in SPLITS:
             raise ValueError(
@@ -73,6 +77,7 @@ class FlashRagQuestions(QuestionSet):
                 for part in self._files
                 if part.split == holder
                 for number in range(part.first, part.first + self._size(part))
+                if number - part.first not in self._files[part].bad
             ]
             if split == "paper_test":
                 numbers = [number for number in numbers if number in paper_test_numbers()]
@@ -111,18 +116,11 @@ class FlashRagQuestions(QuestionSet):
 
         Raises:
             ValueError: there is no such question here; the message says which file would hold it.
-                Or its line is not of FlashRAG's form.
+                Or its row is of none of the forms.
         """
         part = self._part(number)
-        line = self._files[part][number - part.first]
-        where = f"{self._files[part].path}, question {number - part.first}"
-        return Question(
-            number=number,
-            text=_question_text(line, where),
-            answers=_answers(line, where),
-            family=part.family,
-            split=part.split,
-        )
+        text, answers = self._files[part][number - part.first]
+        return Question(number, text, answers, part.family, part.split)
 
     def _part(self, number: int) -> Part:
         part = part_of(number)
@@ -150,24 +148,7 @@ class FlashRagQuestions(QuestionSet):
         return len(lines)
 
 
-def _question_text(line: dict[str, Any], where: str) -> str:
-    text = line.get("question")
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"{where}: 'question' must be a string that is not empty, got {text!r}")
-    text = text.strip()
-    return text if text.endswith("?") else f"{text}?"
-
-
-def _answers(line: dict[str, Any], where: str) -> tuple[str, ...]:
-    answers = line.get("golden_answers")
-    if isinstance(answers, str):
-        answers = [answers]
-    if not isinstance(answers, list) or not answers:
-        raise ValueError(f"{where}: 'golden_answers' must be a list of strings, got {answers!r}")
-    return tuple(str(answer) for answer in answers)
-
-
-def _fingerprint(files: Sequence[JsonLines], folder: Path) -> str:
+def _fingerprint(files: Sequence[QuestionFile], folder: Path) -> str:
     """Hash names, sizes, heads and tails of the files: the whole would take seconds to read."""
     digest = sha256()
     for path in sorted(lines.path for lines in files):

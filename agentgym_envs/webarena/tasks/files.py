@@ -125,7 +125,7 @@ def read_tasks(path: str | Path) -> list[WebTask]:
         ValueError: it holds something else, or two tasks with one number; the message says what.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
         records = content if isinstance(content, list) else [content]
         tasks = [WebTask.from_json(record) for record in records]
     except ValueError as error:

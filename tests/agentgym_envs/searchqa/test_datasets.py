@@ -18,6 +18,7 @@ from agentgym_envs.searchqa.real_data.parts import (
 )
 from agentgym_envs.searchqa.sources import load_corpus, load_questions
 from tests.agentgym_envs.searchqa.passages import flip_a_bit
+from tests.row_files import write_rows
 
 
 @pytest.fixture(autouse=True)
@@ -266,6 +267,8 @@ def test_a_test_number_leaves_the_train_files_unread(folder: Path) -> None:
         ('{"question": "  ", "golden_answers": ["x"]}', "'question' must be"),
         ('{"question": "x"}', "'golden_answers' must be"),
         ('{"question": "x", "golden_answers": []}', "'golden_answers' must be"),
+        ('{"question": "x", "golden_answers": ["a", " "]}', "'golden_answers' must be"),
+        ('{"question": "x", "answer": ""}', "'answer' must be"),
     ],
 )
 def test_a_line_of_another_form_is_told_with_its_place(
@@ -277,6 +280,51 @@ def test_a_line_of_another_form_is_told_with_its_place(
     questions.question(0)
     with pytest.raises(ValueError, match=f"nq/test.jsonl, .* 1: {message}"):
         questions.question(1)
+
+
+def test_bad_lines_are_left_out_and_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write(tmp_path, "nq/test.jsonl", 2)
+    path.write_text('{"question": "x", "golden_answers": []}\n' + path.read_text() + "{\n")
+    questions = load_questions(tmp_path)
+    assert list(questions.numbers("test")) == [1, 2]
+    assert "2 of 4 rows hold no question and are left out" in caplog.text
+    assert f"{path}, question 0: 'golden_answers' must be" in caplog.text
+    assert f"{path}, object 3: not JSON" in caplog.text
+
+
+def test_a_file_without_any_question_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "nq/test.jsonl", 3, golden_answers=[])
+    with pytest.raises(ValueError, match=r"nq/test.jsonl holds no question: .*question 0"):
+        load_questions(tmp_path).numbers("test")
+
+
+SEARCH_R1 = {
+    "data_source": "nq",
+    "prompt": [{"role": "user", "content": "Answer the question ... Question: who is it?\n"}],
+    "reward_model": {"style": "rule", "ground_truth": {"target": ["one", "1"]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "answers"),
+    [
+        ({"_id": "5a", "question": "who is it?", "answer": "one", "type": "bridge"}, ("one",)),
+        ({"question": "who is it", "answer": ["one", "1"]}, ("one", "1")),
+        ({"question": "who is it", "answers": ["one"]}, ("one",)),
+        ({"question": "who is it", "answers": {"text": ["one"], "answer_start": [3]}}, ("one",)),
+        ({"question": "who is it", "answer": {"value": "one", "aliases": ["1"]}}, ("one", "1")),
+        ({"question": "who is it", "answer": "one", "answer_aliases": ["1"]}, ("one", "1")),
+        (SEARCH_R1, ("one", "1")),
+        ({**SEARCH_R1, "question": "who is it", "golden_answers": ["one"]}, ("one",)),
+    ],
+)
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".json", ".parquet"])
+def test_other_forms_of_questions_are_read_from_each_kind_of_file(
+    tmp_path: Path, row: dict[str, Any], answers: tuple[str, ...], ending: str
+) -> None:
+    write_rows(tmp_path / f"nq/test{ending}", row)
+    question = load_questions(tmp_path).question(0)
+    assert (question.text, question.answers) == ("who is it?", answers)
 
 
 def test_questions_are_trimmed_and_get_a_question_mark(tmp_path: Path) -> None:

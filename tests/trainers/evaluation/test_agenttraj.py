@@ -149,7 +149,7 @@ def test_a_conversation_without_an_instruction_starts_with_its_first_turn() -> N
         ({"conversations": [human("a"), human("b")], "item_id": "w_1"}, "must be from 'gpt'"),
         ({"conversations": ["a"], "item_id": "w_1"}, "message 1 must be from 'human'"),
         ({"conversations": [{"from": "human"}], "item_id": "w_1"}, "message 1 has no text"),
-        ({"conversations": [human("a"), gpt("b")]}, "item_id must be a string"),
+        ({"conversations": [human("a"), gpt("b")], "id": 0.5}, "item_id must be a string"),
         ({**item(), "reward": "high"}, "high"),
         ("a string", "a JSON object is expected"),
     ],

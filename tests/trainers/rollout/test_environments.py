@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.row_files import write_rows
+from trainers.evaluate import main as evaluate
+from trainers.grpo import main as train_grpo
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
 from trainers.policies.open import open_environments
@@ -69,3 +72,30 @@ def test_some_tasks_of_a_split_are_of_all_levels_in_their_shares() -> None:
         assert len(chosen) == 90
         assert all(abs(of_some[subtask] - number / 9) < 1 for subtask, number in of_all.items())
     mixed.close()
+
+
+@pytest.fixture
+def train_alone(tmp_path: Path) -> str:
+    """Return the `--env_kwargs` of questions that have a training split and no other."""
+    write_rows(tmp_path / "nq/train.jsonl", *[{"question": "who?", "answer": "one"}] * 8)
+    return json.dumps({"data_dir": str(tmp_path), "retriever": "http://127.0.0.1:9"})
+
+
+def test_a_split_without_tasks_is_refused_with_what_helps(train_alone: str, tmp_path: Path) -> None:
+    options = ["--env", "SearchQA", "--env_kwargs", train_alone, "--model", "tiny"]
+    lacks = "SearchQA has no tasks in {} ({} lacks nq/dev.jsonl, triviaqa/dev.jsonl); it has "
+    sizes = "train 8, validation 0, test 0: choose another {}"
+    out = ["--output_dir", str(tmp_path / "run")]
+    with pytest.raises(UsageError) as raised:
+        train_grpo([*options, *out])
+    expected = lacks.format("--eval_split validation", tmp_path) + sizes.format("--eval_split")
+    assert str(raised.value) == f"{expected}, or pass --eval_strategy no to train without"
+    with pytest.raises(UsageError, match=r"has no tasks in --split test .* choose another --split"):
+        evaluate(options)
+
+
+def test_splits_may_be_empty_where_nobody_chose_one(train_alone: str) -> None:
+    args = EnvArguments(env=["SearchQA"], num_envs=1, env_kwargs=train_alone)
+    environments = open_environments(args)
+    assert environments.task_ids("validation") == []
+    environments.close()

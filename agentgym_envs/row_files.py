@@ -1,0 +1,55 @@
+"""Reads files of rows that users bring: JSON lines, a JSON list or Parquet, compressed or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.files import open_text
+
+PARQUET = ".parquet"
+
+
+def read_rows(path: str | Path) -> Iterator[Any]:
+    """Yield the rows of a file: JSON values a line, the entries of a JSON list, or Parquet's rows.
+
+    Raises:
+        ValueError: a line is not JSON, or the file is not Parquet; the message names it.
+        ImportError: Parquet needs `pyarrow`.
+    """
+    path = Path(path)
+    if path.suffix == PARQUET:
+        yield from _parquet_rows(path)
+        return
+    with open_text(path) as file:
+        first = next((line for line in file if line.strip()), "")
+        if first.lstrip().startswith("["):
+            yield from _parsed(first + file.read(), str(path))
+            return
+        for number, line in enumerate(chain([first], file), 1):
+            if line.strip():
+                yield _parsed(line, f"{path}, line {number}")
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{where}: not JSON ({error})") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(f"{path} needs pyarrow: pip install pyarrow") from error
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                yield from batch.to_pylist()
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"{path}: not Parquet ({error})") from error
