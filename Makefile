@@ -64,8 +64,8 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); $(NO_VENV); }
 
 $(VENV)/.train: setup.cfg pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "Installing the trainers into $(VENV); this takes a few minutes the first time."
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[train]'
+	@echo "Installing the environments and the trainers into $(VENV); this takes a few minutes the first time."
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[envs,train]'
 	@touch $@
 
 $(VENV)/.dev: setup.cfg pyproject.toml constraints.txt | $(VENV)/bin/python

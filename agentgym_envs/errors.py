@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
+import shutil
+import sys
 import sysconfig
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import gymnasium as gym
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 _COLOURS = re.compile(r"\x1b\[\d*m")
 _HERE = Path(__file__).parent
@@ -46,9 +53,29 @@ class NoExpert(NotImplementedError):
     """The environment, or the task at hand, has no expert or no such floor; it says what has."""
 
 
-def install_command(extra: str) -> str:
-    """Return the command that installs an extra."""
-    return f'pip install "agentgym-envs[{extra}]"'
+def this_python() -> str:
+    """Return the Python that runs, as a word of a command; one on PATH may be another."""
+    return shlex.quote(sys.executable)
+
+
+def activation() -> str:
+    """Return the command that puts `agentgym` on PATH; empty where it is there."""
+    scripts = Path(sys.prefix, "bin")
+    script = scripts / "activate"
+    if shutil.which("agentgym") == str(scripts / "agentgym") or not script.is_file():
+        return ""
+    near = script.is_relative_to(Path.cwd())
+    return f"source {shlex.quote(str(script.relative_to(Path.cwd()) if near else script))}"
+
+
+def pip_install(words: str) -> str:
+    """Return the command that installs packages for the Python that runs."""
+    return f"{this_python()} -m pip install {words}"
+
+
+def install_command(*extras: str) -> str:
+    """Return the command that installs extras for the Python that runs."""
+    return pip_install(f'"agentgym-envs[{",".join(extras)}]"')
 
 
 class MissingExtra(ImportError):
@@ -58,10 +85,17 @@ class MissingExtra(ImportError):
         extra: of `setup.cfg`, such as `"search"`.
         what: the part of the suite that needs it.
         cause: what is missing.
+        others: the wants of other parts, which the message names too.
     """
 
-    def __init__(self, extra: str, what: str, cause: object) -> None:
-        super().__init__(f"{what} needs the {extra} extra ({cause}): {install_command(extra)}")
+    def __init__(
+        self, extra: str, what: str, cause: object, *, others: Iterable[MissingExtra] = ()
+    ) -> None:
+        self.extra, self.what, self.cause = extra, what, cause
+        every = [self, *others]
+        needs = [f"{one.what} needs the {one.extra} extra ({one.cause})" for one in every]
+        extras = dict.fromkeys(one.extra for one in every)
+        super().__init__(f"{', '.join(dict.fromkeys(needs))}: {install_command(*extras)}")
 
 
 @contextmanager
@@ -73,6 +107,24 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
         raise
     except ImportError as error:
         raise MissingExtra(extra, what, error) from error
+
+
+def for_each(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """Return a function's result for each item.
+
+    Raises:
+        MissingExtra: items need extras that are not installed; it names all of them.
+    """
+    results, missing = [], []
+    for item in items:
+        try:
+            results.append(function(item))
+        except MissingExtra as error:
+            missing.append(error)
+    if missing:
+        first, *others = missing
+        raise MissingExtra(first.extra, first.what, first.cause, others=others) from first
+    return results
 
 
 def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:

@@ -46,7 +46,7 @@ from trainers.options.offline import AgentEvolDefaults
 from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import Environments, check_of_environments
 from trainers.running import train_and_save
 from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
@@ -230,6 +230,7 @@ class AgentEvol:
 
     def _base_set(self, *, resume: bool) -> list[Trajectory]:
         base = read_data_files(self.options.data)
+        check_of_environments(base, self.environments)
         count = self.options.expert_episodes
         if count:
             ids = self._task_ids()

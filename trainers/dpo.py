@@ -45,7 +45,11 @@ from trainers.options.offline import DPODefaults
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.environments import (
+    Environments,
+    check_of_environments,
+    mixture_of,
+)
 from trainers.runs.folder import PAIRS, set_aside
 from trainers.runs.lock import holding
 from trainers.runs.progress_bar import Watch
@@ -281,6 +285,8 @@ def main(argv: list[str] | None = None) -> int:
     environments = open_environments(env) if env.env else None
     if pairing.data:
         episodes = read_data_files(pairing.data)
+        if environments is not None:
+            check_of_environments(episodes, environments)
         pairs = pairs_of(episodes, pairing, seed=args.seed)
     elif environments is not None:
         pairs = sampled_pairs(

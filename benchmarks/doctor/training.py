@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict
 
-from agentgym_envs.errors import install_command
+from agentgym_envs.errors import install_command, pip_install, this_python
 from agentgym_envs.requirements import own_packages
 from benchmarks.doctor.checks import Check, Finding, NoAnswer, Status, answer_of
 from benchmarks.doctor.machine import size, used
@@ -27,7 +27,7 @@ _SECONDS = 120.0
 _NO_DEVICE = 100
 """What CUDA's driver answers where it has none (CUDA_ERROR_NO_DEVICE)."""
 
-_REINSTALL = "pip install --force-reinstall torch"
+_REINSTALL = pip_install("--force-reinstall torch")
 
 
 class Device(TypedDict):
@@ -166,10 +166,10 @@ def trl() -> Finding:
         count = answer_of(_CHECK_HOOKS, seconds=_SECONDS)
     except NoAnswer as error:
         if "UnsupportedTRL" not in str(error):
-            remedy = f"pip install --force-reinstall {quoted(own_packages('train'))}"
+            remedy = pip_install(f"--force-reinstall {quoted(own_packages('train'))}")
             return Finding(Status.BROKEN, str(error), remedy)
         told = str(error).partition("; install versions")[0].partition(": ")[2]
-        remedy = f"pip install --force-reinstall --no-deps {quoted(libraries)}"
+        remedy = pip_install(f"--force-reinstall --no-deps {quoted(libraries)}")
         return Finding(Status.BROKEN, told, remedy)
     versions = " and ".join(f"{one.name} {one.version}" for one in libraries)
     return Finding(Status.WORKS, f"{versions} have the {count} methods that our trainers extend")
@@ -178,7 +178,8 @@ def trl() -> Finding:
 _MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
 
 FETCH_SMOLLM2 = (
-    'python -c "from trainers.models.fetched import fetch_smollm2; print(fetch_smollm2())"'
+    f"{this_python()} -c "
+    '"from trainers.models.fetched import fetch_smollm2; print(fetch_smollm2())"'
 )
 
 

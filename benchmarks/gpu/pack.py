@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from agentgym_envs.errors import install_command
 from agentgym_envs.files import making_folder
 from agentgym_envs.requirements import DISTRIBUTION
 from benchmarks.gpu.parts import PARTS
@@ -167,7 +168,7 @@ def _version(name: str) -> str:
     except metadata.PackageNotFoundError as error:
         raise UsageError(
             f"{name} is not installed here, whose version is to be packed; install it with: "
-            f'pip install "{DISTRIBUTION}[dev]"'
+            f"{install_command('dev')}"
         ) from error
 
 

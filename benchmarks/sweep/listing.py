@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from contextlib import closing
 
+from agentgym_envs.errors import for_each
 from benchmarks.cli.listing import table
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.suites import Panel, task_digest
@@ -74,17 +75,20 @@ def _pinned_size(panel: Panel) -> int:
 
 def _description(name: str) -> str:
     suite = find_suite(name)
-    rows = [("panel", "env", "split", "turns", "tasks", "subtasks", "digest", "source")]
-    for panel in suite.panels:
-        tasks = panel.tasks()
-        with closing(panel.make()) as env:
-            turns, source = panel.max_turns or env.default_max_turns, env.source
-        counts = ", ".join(f"{subtask} {len(ids)}" for subtask, ids in tasks.items())
-        total = sum(map(len, tasks.values()))
-        env_id = f"{panel.module}:{panel.env_id}" if panel.module else panel.env_id
-        row = (panel.scenario, env_id, panel.split, str(turns), str(total), counts)
-        rows.append((*row, task_digest(tasks), source))
+    header = ("panel", "env", "split", "turns", "tasks", "subtasks", "digest", "source")
+    rows = [header, *for_each(_row, suite.panels)]
     return f"{suite.name}: {suite.description or 'no description'}\n\n{table(rows)}"
+
+
+def _row(panel: Panel) -> tuple[str, ...]:
+    tasks = panel.tasks()
+    with closing(panel.make()) as env:
+        turns, source = panel.max_turns or env.default_max_turns, env.source
+    counts = ", ".join(f"{subtask} {len(ids)}" for subtask, ids in tasks.items())
+    total = sum(map(len, tasks.values()))
+    env_id = f"{panel.module}:{panel.env_id}" if panel.module else panel.env_id
+    row = (panel.scenario, env_id, panel.split, str(turns), str(total), counts)
+    return (*row, task_digest(tasks), source)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from agentgym_envs.errors import for_each
 from agentgym_envs.registry import short_env_name
 from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from benchmarks.sweep.suites import Panel, Suite, task_digest
@@ -171,11 +172,14 @@ def grid(
 
     Raises:
         ValueError: a panel's tasks are not there, or not the pinned ones.
+        MissingExtra: environments need extras that are not installed; it names all of them.
     """
-    panels = []
-    for panel in suite.panels:
+
+    def planned(panel: Panel) -> tuple[Panel, dict[str, tuple[str, ...]], tuple[Any, ...]]:
         kwargs = _kwargs_of(panel, suite, settings)
-        panels.append((panel, panel.tasks(kwargs), _settings(panel, settings, kwargs)))
+        return panel, panel.tasks(kwargs), _settings(panel, settings, kwargs)
+
+    panels = for_each(planned, suite.panels)
     return [
         Cell(
             policy=policy,

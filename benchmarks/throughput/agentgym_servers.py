@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.errors import install_command
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
 
 ACTIONS = {"TextCraft": "inventory", "BabyAI": "turn left"}
@@ -73,7 +74,7 @@ def agentgym_rows(repeats: int, *, num_clients: int = 64) -> Iterator[Row]:
         print("agentgym is left out: it needs AGENTGYM_CHECKOUT and AGENTGYM_PYTHON")
         return
     if find_spec("uvicorn") is None or find_spec("wsproto") is None:
-        print('agentgym is left out: pip install "agentgym-envs[serve]"')
+        print("agentgym is left out: " + install_command("serve"))
         return
     for name in ACTIONS:
         with our_server(name, num_clients) as ours, _original(name, checkout, python) as theirs:

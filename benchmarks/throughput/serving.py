@@ -16,6 +16,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from agentgym_envs.errors import install_command
 from benchmarks.throughput.measure import Row, Side, Stopwatch, compare
 
 _TASK = "textcraft_0"
@@ -34,7 +35,7 @@ def serving_rows(repeats: int, *, num_steps: int = 2_000, num_clients: int = 64)
         num_clients: how many the many are.
     """
     if find_spec("uvicorn") is None or find_spec("wsproto") is None:
-        print('serve is left out: pip install "agentgym-envs[serve]"')
+        print("serve is left out: " + install_command("serve"))
         return
     with _server(num_clients) as port, ExitStack() as stack:
         one = stack.enter_context(_Client(port))

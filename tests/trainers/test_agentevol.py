@@ -170,6 +170,14 @@ def test_the_base_set_is_what_succeeded_in_files(
     assert done.trained_on == done.kept + 7
 
 
+def test_a_base_set_of_another_environment_is_refused(
+    evolve: Callable[..., list[Round]], tmp_path: Path
+) -> None:
+    write_jsonl(tmp_path / "base.jsonl", [Trajectory("agentgym/BabyAI-v0", "babyai_1")])
+    with pytest.raises(UsageError, match="holds episodes of babyai, and --env is Letters; pass"):
+        evolve(data=[str(tmp_path / "base.jsonl")], num_rounds=1, max_steps=1)
+
+
 def test_a_resumed_run_ends_as_the_uninterrupted_one(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:

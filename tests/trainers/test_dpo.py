@@ -259,6 +259,15 @@ def test_the_command_reads_episodes_and_trains_an_adapter(
     assert (out / "adapter" / "adapter_model.safetensors").is_file()
 
 
+def test_episodes_of_another_environment_than_is_named_are_refused(
+    tmp_path: Path, episodes: list[Trajectory]
+) -> None:
+    write_jsonl(tmp_path / "episodes.jsonl", episodes)
+    words = ["--data", str(tmp_path / "episodes.jsonl"), "--env", "BabyAI", "--model", "nowhere"]
+    with pytest.raises(UsageError, match="holds episodes of letters, and --env is BabyAI; pass"):
+        main(words)
+
+
 def test_without_data_or_an_environment_the_remedy_is_named() -> None:
     with pytest.raises(ValueError, match="--data FILE"):
         main(["--model", "nowhere"])

@@ -222,6 +222,15 @@ def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
         main(f"--env {ENV_ID} --model {nowhere} --output_dir {tmp_path / 'run'}".split())
 
 
+def test_episodes_of_another_environment_than_is_named_are_refused(
+    tmp_path: Path, experts: list[Trajectory]
+) -> None:
+    write_jsonl(tmp_path / "episodes.jsonl", experts)
+    words = ["--data", str(tmp_path / "episodes.jsonl"), "--env", "BabyAI", "--model", "nowhere"]
+    with pytest.raises(UsageError, match="holds episodes of letters, and --env is BabyAI; pass"):
+        main(words)
+
+
 def test_without_data_or_an_environment_the_remedy_is_named() -> None:
     with pytest.raises(ValueError, match="--data FILE"):
         main(["--model", "nowhere"])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from transformers.integrations import is_deepspeed_zero3_enabled
 
+from agentgym_envs.registry import registered_ids, short_env_name
 from trainers.evaluation.validation import Validation, validation_of
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
@@ -20,11 +22,23 @@ from trainers.runs.announcement import (
     Plan,
     evaluation_plan,
     history_plan,
+    rate_plan,
     title_of,
 )
 from trainers.runs.progress import use_short_progress
 from trainers.runs.records import keep_records
 from trainers.runs.trajectories import TrajectoryFiles
+
+
+@dataclass
+class TrainedOn:
+    """What a run's record keeps of its saved episodes.
+
+    Attributes:
+        trained_on: the names of their environments.
+    """
+
+    trained_on: list[str]
 
 
 def watch_by_playing(
@@ -56,12 +70,13 @@ def watch_by_playing(
             "eval_dataset names tasks to play, and there is no environment; pass env as well"
         )
     played = [] if environments is None else [environments.args]
-    trainer.run_options = [*played, rollout, evaluation]
+    known = {name.lower(): name for name in map(short_env_name, registered_ids())}
+    known |= {} if environments is None else environments.names
+    trained_on = [known.get(name, name) for name in sorted(set(scenarios))]
+    trainer.run_options = [*played, rollout, evaluation, TrainedOn(trained_on)]
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
-    known = {} if environments is None else environments.names
-    trained_on = ", ".join(known.get(name, name) for name in sorted(set(scenarios)))
-    plan = partial(_plan, trainer, evaluation, trained_on)
+    plan = partial(_plan, trainer, evaluation, ", ".join(trained_on))
     trainer.add_callback(Announcement(title_of(trainer), plan))
     use_short_progress(trainer)
     if environments is None:
@@ -87,7 +102,7 @@ def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Pla
         ),
         "history": history_plan(trainer.processing_class),
         "batch": f"{per_step} a step, of {rows} {trainer.row_name} of {trained_on}, "
-        f"{passes:.1f} times each",
+        f"{passes:.1f} times each; {rate_plan(args)}",
     }
     if args.eval_strategy != "no":
         environments = trainer.task_environments

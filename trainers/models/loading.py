@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
+from agentgym_envs.errors import pip_install
 from agentgym_envs.files import making_folder
 from trainers.models.fetched import (
     fetch_smollm2,
@@ -250,7 +251,7 @@ def use_template(tokenizer: Any, args: Any) -> None:
 def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -> tuple[Any, Any]:
     for option in ("load_in_4bit", "load_in_8bit"):
         if getattr(args, option) and importlib.util.find_spec("bitsandbytes") is None:
-            raise UsageError(f"{option} needs bitsandbytes: pip install bitsandbytes")
+            raise UsageError(f"{option} needs bitsandbytes: {pip_install('bitsandbytes')}")
     tokenizer = load_tokenizer(name, template, revision=args.model_revision)
     kwargs: dict[str, Any] = {"revision": args.model_revision, "dtype": args.dtype or "float32"}
     if args.attn_implementation is not None:

@@ -18,7 +18,13 @@ from trainers.options.arguments import (
 )
 from trainers.options.consistency import check_sampling
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
-from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT, AgentDefaults, OnlineDefaults
+from trainers.options.defaults import (
+    BY_MEAN,
+    OTHERS,
+    PER_ENVIRONMENT,
+    AgentDefaults,
+    OnlineDefaults,
+)
 from trainers.options.errors import check_bounds
 from trainers.options.model_names import TINY
 from trainers.options.models import ModelDefaults
@@ -186,7 +192,7 @@ class PPODefaults(OnlineDefaults):
         TINY: {"learning_rate": 3e-4, "critic_learning_rate": 1e-3},
     }
     adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
-        name: {**own, "critic_learning_rate": 1e-3}
+        name: own if name == OTHERS else {**own, "critic_learning_rate": 1e-3}
         for name, own in OnlineDefaults.adapter_defaults.items()
     }
     refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
@@ -216,7 +222,11 @@ class PPODefaults(OnlineDefaults):
         default=None, metadata={"help": "Backbone of the critic; by default a copy of the policy."}
     )
     critic_learning_rate: float | None = field(
-        default=None, metadata={"help": "By default ten times --learning_rate."}
+        default=None,
+        metadata={
+            "help": "By default ten times --learning_rate; 0.001 for tiny and for an adapter of "
+            "smollm2."
+        },
     )
     critic_warmup_steps: int = field(
         default=0, metadata={"help": "First steps that train the critic alone.", "min": 0}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from agentgym_envs.errors import did_you_mean
+from agentgym_envs.errors import did_you_mean, pip_install
 from agentgym_envs.secrets import keep_out, masked
 from trainers.options.consistency import (
     check_batch,
@@ -23,7 +23,7 @@ from trainers.options.consistency import (
     check_scaling,
 )
 from trainers.options.errors import UsageError, check_bounds
-from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
+from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
 from trainers.options.precision import derive_device, gains_by_bfloat16
 from trainers.options.refused import ONLINE, Refusals, refuse_ignored
 from trainers.options.staleness import check_staleness
@@ -36,6 +36,27 @@ PER_ENVIRONMENT = "environment"
 """The `scale_rewards` that divides by the deviation of the environment's rewards; ours."""
 BY_MEAN = "mean"
 """The `scale_rewards` that divides by the mean of the group's rewards (MaxRL); ours."""
+OTHERS = "another model"
+"""Stands in `adapter_defaults` for every model without a name in `MODEL_NAMES`. Its adapter learns
+at ten times the rate of all its weights: Schulman et al., "LoRA Without Regret" (2025)."""
+
+
+def rates_by_model(
+    default: float, own: Mapping[str, dict[str, Any]], adapters: Mapping[str, dict[str, Any]]
+) -> str:
+    """Return the help of `learning_rate`, which goes by the model.
+
+    Args:
+        default: the config's own.
+        own: its `own_defaults`.
+        adapters: its `adapter_defaults`.
+    """
+    texts = []
+    for name in (TINY, SMOLLM2, OTHERS):
+        rate = own.get(name, {}).get("learning_rate", default)
+        adapter = adapters.get(name, {}).get("learning_rate", rate)
+        texts.append(f"{name} {rate:g}" + f" ({adapter:g} with --use_peft)" * (adapter != rate))
+    return f"Learning rate at the start. By default it goes by the model: {', '.join(texts)}."
 
 
 @dataclass
@@ -56,7 +77,7 @@ class AgentDefaults(TemplateArguments):
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
     """By a name of `MODEL_NAMES`: what that model needs instead."""
     adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
-    """What an adapter of it needs besides."""
+    """What an adapter of it needs besides; under `OTHERS`, an adapter of a model without a name."""
 
     refused: ClassVar[Refusals] = {}
     """Options of TRL's that would be ignored."""
@@ -151,9 +172,10 @@ class OnlineDefaults(AgentDefaults):
             },
         ),
     }
-    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = dict.fromkeys(
-        (SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 4e-4}
-    )
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        **dict.fromkeys((SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 4e-4}),
+        OTHERS: {"learning_rate": 1e-5},
+    }
     refused: ClassVar[Refusals] = ONLINE
 
     output_dir: str | None = field(
@@ -161,7 +183,7 @@ class OnlineDefaults(AgentDefaults):
     )
     learning_rate: float = field(
         default=1e-6,
-        metadata={"help": "Learning rate at the start; an adapter wants more."},
+        metadata={"help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
     )
     per_device_train_batch_size: int = field(
         default=8,
@@ -343,7 +365,7 @@ def check_trackers(names: Sequence[str]) -> None:
             raise UsageError(f"report_to: there is no tracker {name!r}{hint}")
         if name not in installed and name != "flyte":  # which is no part of that list
             package = _TRACKER_PACKAGES.get(name, name)
-            raise UsageError(f"report_to {name} needs a package: pip install {package}")
+            raise UsageError(f"report_to {name} needs a package: {pip_install(package)}")
 
 
 _TRACKER_PACKAGES = {"azure_ml": "azureml-core", "comet_ml": "comet-ml"}
@@ -363,7 +385,8 @@ def defaults_for(
     name = own_name(model)
     chosen = dict(config.own_defaults.get(name, {}))
     if adapter:
-        chosen |= config.adapter_defaults.get(name, {})
+        others = OTHERS if name not in MODEL_NAMES else name
+        chosen |= config.adapter_defaults.get(others, {})
     if gains_by_bfloat16(model):
         chosen["bf16"] = True
     return chosen

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from trainers.options.consistency import check_preference
-from trainers.options.defaults import AgentDefaults
+from trainers.options.defaults import OTHERS, AgentDefaults, rates_by_model
 from trainers.options.errors import check_bounds
 from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.options.refused import DPO, SFT, Refusals
@@ -29,9 +29,10 @@ class SFTDefaults(AgentDefaults):
             },
         ),
     }
-    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = dict.fromkeys(
-        (SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 5e-4}
-    )
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+        **dict.fromkeys((SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 5e-4}),
+        OTHERS: {"learning_rate": 2e-4},
+    }
     refused: ClassVar[Refusals] = SFT
 
     output_dir: str | None = field(
@@ -40,7 +41,7 @@ class SFTDefaults(AgentDefaults):
     num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the episodes."})
     learning_rate: float = field(
         default=2e-5,
-        metadata={"help": "Learning rate at the start; an adapter wants more."},
+        metadata={"help": rates_by_model(2e-5, own_defaults, adapter_defaults)},
     )
     per_device_train_batch_size: int = field(
         default=8, metadata={"help": "Episodes per forward and backward pass and device.", "min": 1}
@@ -70,6 +71,10 @@ class AgentEvolDefaults(SFTDefaults):
         **SFTDefaults.own_defaults,
         TINY: {"learning_rate": 2e-4},
     }
+    learning_rate: float = field(
+        default=2e-5,
+        metadata={"help": rates_by_model(2e-5, own_defaults, SFTDefaults.adapter_defaults)},
+    )
 
     output_dir: str | None = field(
         default="runs/agentevol", metadata={"help": "Where the rounds and the model go."}
@@ -94,6 +99,7 @@ class DPODefaults(AgentDefaults):
             {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16},
         ),
     }
+    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {OTHERS: {"learning_rate": 1e-5}}
     refused: ClassVar[Refusals] = DPO
 
     output_dir: str | None = field(
@@ -102,7 +108,7 @@ class DPODefaults(AgentDefaults):
     num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the pairs."})
     learning_rate: float = field(
         default=1e-6,
-        metadata={"help": "Learning rate at the start; an adapter wants more."},
+        metadata={"help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
     )
     beta: float = field(
         default=0.1, metadata={"help": "How much the policy is held to the reference."}

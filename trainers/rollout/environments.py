@@ -12,10 +12,11 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
-from agentgym_envs.errors import UnknownTask
+from agentgym_envs.errors import UnknownTask, for_each
 from agentgym_envs.item_ids import is_item_file, read_item_ids
 from agentgym_envs.registry import check_kwargs, distinct_names
 from agentgym_envs.tasks import TaskSet, scenario_of
+from agentgym_envs.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import check_names, kwargs_for, load_attribute, value_for
@@ -66,6 +67,19 @@ class EnvFactory:
         return env
 
 
+def _made(factory: EnvFactory) -> gym.Env[str, str]:
+    """Make an environment; machinery that breaks meanwhile is waited for.
+
+    Raises:
+        UsageError: it cannot be made with its arguments.
+    """
+    try:
+        check_kwargs(factory.env_id, factory.kwargs)
+        return persist(factory, limit=SET_UP_SECONDS)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
 def _knows_answers(env: TextEnv) -> bool:
     return callable(getattr(env, "right_answer", None))
 
@@ -79,6 +93,7 @@ class Environments:
 
     Raises:
         ValueError: no environment is named, or two of them share a task prefix.
+        MissingExtra: environments need extras that are not installed; it names all of them.
     """
 
     def __init__(self, args: EnvArguments, *, episodes: int = MOST_ENVS) -> None:
@@ -92,12 +107,8 @@ class Environments:
         }
         self._probes: dict[str, TextEnv] = {}
         self.vectors: dict[str, TextVectorEnv] = {}
-        for env_id, factory in self._factories.items():
-            try:
-                check_kwargs(env_id, factory.kwargs)
-                probe = persist(factory, limit=SET_UP_SECONDS)
-            except ValueError as error:
-                raise UsageError(str(error)) from error
+        probes = for_each(_made, self._factories.values())
+        for (env_id, factory), probe in zip(self._factories.items(), probes, strict=True):
             text_env = probe.unwrapped
             if not isinstance(text_env, TextEnv):
                 raise UsageError(f"{env_id} is not a TextEnv, so it has no tasks to train on")
@@ -286,6 +297,22 @@ class Environments:
             env.close()
         for probe in self._probes.values():
             probe.close()
+
+
+def check_of_environments(episodes: Iterable[Trajectory], environments: Environments) -> None:
+    """Check that saved episodes are of the environments that evaluations play.
+
+    Raises:
+        UsageError: none of them is.
+    """
+    scenarios = sorted({scenario_of(episode.task_id) for episode in episodes})
+    if scenarios and not set(scenarios) & set(environments.names):
+        named, played = ", ".join(scenarios), ", ".join(environments.names.values())
+        raise UsageError(
+            f"--data holds episodes of {named}, and --env is {played}; pass --env {scenarios[0]}, "
+            f"beside --env {environments.env_ids[0]} to measure that too, or leave --env out to "
+            "measure nothing"
+        )
 
 
 def mixture_of(

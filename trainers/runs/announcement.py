@@ -68,6 +68,14 @@ def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> s
     return f"{when} on {num_tasks} tasks of {split}{each}{before}"
 
 
+def rate_plan(args: Any) -> str:
+    """Return the learning rate of a training config, and the critic's where it has one."""
+    schedule = getattr(args.lr_scheduler_type, "value", args.lr_scheduler_type)
+    critic = getattr(args, "critic_learning_rate", None)
+    others = "" if critic is None else f", the critic's {critic:g}"
+    return f"learning rate {args.learning_rate:g}{others} ({schedule})"
+
+
 def history_plan(tokenizer: Any) -> str:
     """Return what a chat template that changes earlier turns costs; empty for another one."""
     if not ChatFormat.from_tokenizer(tokenizer).rewrites_history:

@@ -130,7 +130,7 @@ class _Card:
     tags: tuple[str, ...]
 
     def text(self, *, has_picture: bool) -> str:
-        environments = _listed([short_env_name(env) for env in self.environments]) or "texts"
+        environments = _listed(self.trained_on) or "texts"
         parts = [
             f"---\n{self.front_matter()}\n---",
             f"# {self.name}",
@@ -173,6 +173,11 @@ class _Card:
         return [named] if isinstance(named, str) else list(named)
 
     @property
+    def trained_on(self) -> list[str]:
+        """The names of the environments whose episodes were trained on."""
+        return self.option("trained_on") or [short_env_name(env) for env in self.environments]
+
+    @property
     def summary(self) -> dict[str, Any]:
         """A quickstart's `summary.json`; empty for other runs."""
         return read_json(self.run / SUMMARY_FILE)
@@ -201,7 +206,7 @@ class _Card:
             pipeline_tag="text-generation",
             tags=[
                 *(HOME, "text-games", "reinforcement-learning", "trl", self.algorithm),
-                *(short_env_name(env).lower() for env in self.environments),
+                *map(str.lower, self.trained_on),
                 *self.tags,
             ],
             model_name=self.name,
@@ -237,9 +242,12 @@ class _Card:
         )
         if self.record.get("resumed"):  # it is then of the last part alone
             seconds = None
+        played = [short_env_name(env) for env in self.environments]
+        is_same = set(played) == set(self.trained_on)
         facts = {
             "base model": before,
-            "environments": self.mixture(),
+            "environments": self.mixture() if is_same else _listed(self.trained_on),
+            "measured in": None if is_same or not played else _listed(played),
             "split": self.option("split") or "train",
             "tasks": self.option("tasks"),
             "action format": self.option("action_format"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from agentgym_envs.errors import pip_install
 from agentgym_envs.files import append_whole, is_storage_failure
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, write_metrics
@@ -82,7 +83,7 @@ class LearningCurve(TrainerCallback):  # type: ignore[misc]
         self._folder = Path(folder)
         self._can_draw = importlib.util.find_spec("matplotlib") is not None
         if not self._can_draw:
-            logger.warning("no learning curve is drawn without: pip install matplotlib")
+            logger.warning("no learning curve is drawn without: %s", pip_install("matplotlib"))
 
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Draw what there is so far."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from importlib import import_module, metadata
 
+from agentgym_envs.errors import pip_install
 from agentgym_envs.requirements import own_packages
 from trainers.options.errors import UsageError
 
@@ -93,7 +94,7 @@ def _unsupported(problem: str) -> UnsupportedTRL:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("trl", "transformers"))
     return UnsupportedTRL(
         f"the trainers are not written for {versions}: {problem}; install versions that they are "
-        f"written for: pip install {' '.join(map(repr, _allowed()))}"
+        f"written for: {pip_install(' '.join(map(repr, _allowed())))}"
     )
 
 

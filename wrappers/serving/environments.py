@@ -11,7 +11,7 @@ from urllib.parse import quote
 import gymnasium as gym
 
 from agentgym_envs.core import TextEnv
-from agentgym_envs.errors import UnknownTask
+from agentgym_envs.errors import UnknownTask, for_each
 from agentgym_envs.registry import check_kwargs, distinct_names
 
 
@@ -88,13 +88,16 @@ def served(
     Raises:
         ValueError: one of them cannot be made with its arguments.
         TypeError: one is no text environment.
+        MissingExtra: environments need extras that are not installed; it names all of them.
     """
-    result = []
-    for env_id, name in distinct_names(env_ids).items():
+    names = distinct_names(env_ids)
+
+    def opened(env_id: str) -> ServedEnvironment:
         check_kwargs(env_id, kwargs.get(env_id, {}))
         # Two underlines stand between the parts of a server's address, and in ids of such alone.
-        address = quote(name.lower().replace("/", "-").replace("__", "-"), safe="")
+        address = quote(names[env_id].lower().replace("/", "-").replace("__", "-"), safe="")
         environment = ServedEnvironment(address, env_id, dict(kwargs.get(env_id, {})))
         _ = environment.sample
-        result.append(environment)
-    return tuple(result)
+        return environment
+
+    return tuple(for_each(opened, names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agentgym_envs.errors import pip_install
 from agentgym_envs.searchqa.real_data.parts import FILES
 
 try:
@@ -11,8 +12,8 @@ try:
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 except ImportError as error:
     raise ImportError(
-        "data sets of the Hugging Face hub need huggingface_hub: pip install huggingface_hub; or "
-        "name a local folder"
+        "data sets of the Hugging Face hub need huggingface_hub; name a local folder, or install "
+        f"it: {pip_install('huggingface_hub')}"
     ) from error
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.actions import strip_thinking
+from agentgym_envs.errors import pip_install
 from agentgym_envs.trajectory import Trajectory
 from trainers.models.fetched import smollm2_folder
 from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
@@ -84,7 +85,8 @@ def find_reader(
             continue
         reader = _read(str(file), place, file.stat().st_mtime_ns)
         if reader is None:
-            return None, "The tokens are shown as ids; their text needs: pip install tokenizers"
+            remedy = pip_install("tokenizers")
+            return None, f"The tokens are shown as ids; their text needs: {remedy}"
         if reader.reads(trajectory):
             return reader, None
         tried.append(place)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -172,6 +173,37 @@ def test_without_a_package_a_command_says_what_to_install(
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 1
     assert f'pip install "agentgym-envs[{extra}]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sweep", "--suite", "quick", "--policy", "random"],
+        ["suites", "quick"],
+        [
+            "eval",
+            "--policy",
+            "random",
+            "--env",
+            "WebArena",
+            "--env",
+            "SearchQA",
+            "--env",
+            "SciWorld",
+        ],
+    ],
+    ids=" ".join,
+)
+def test_all_extras_that_are_missing_are_named_at_once(words: list[str]) -> None:
+    script = (
+        "import sys; sys.modules |= dict.fromkeys(['starlette', 'bm25s', 'scienceworld'])\n"
+        f"from benchmarks.cli import main as cli; sys.exit(cli.main({words!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    extras = re.fullmatch(r'.* -m pip install "agentgym-envs\[(.+)\]"', line)
+    assert extras is not None and set(extras[1].split(",")) == {"web", "search", "science"}
 
 
 def test_other_import_errors_are_not_hidden(command_that: Callable[[object], None]) -> None:

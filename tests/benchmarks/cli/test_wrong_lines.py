@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,10 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--report_to", "wandb"], "report_to wandb needs a package: pip install wandb"),
+        (["--report_to", "wandb"], f"needs a package: {sys.executable} -m pip install wandb"),
         (["--report_to", "wanbd"], "there is no tracker 'wanbd'; did you mean wandb or"),
         (["--report_to", "paper"], "there is no tracker 'paper'; allowed: none, all, azure_ml"),
-        (["--load_in_4bit"], "load_in_4bit needs bitsandbytes: pip install bitsandbytes"),
+        (["--load_in_4bit"], f"load_in_4bit needs bitsandbytes: {sys.executable} -m pip install"),
         (["--load_in_8bit", "--load_in_4bit"], "can't use 8 bit and 4 bit precision at the same"),
         (["--optim", "adamw_bnb_8bit"], "You need to install `bitsandbytes`"),
         (["--optim", "grokadamw"], "Please install grokadamw"),

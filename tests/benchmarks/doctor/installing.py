@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -13,6 +14,7 @@ import agentgym_envs
 
 ROOT = Path(__file__).parents[3]
 OURS = "agentgym-envs"
+PIP = f"{sys.executable} -m pip install"
 
 
 def write_metadata(

@@ -19,7 +19,7 @@ import agentgym_envs
 from benchmarks.doctor import command
 from benchmarks.doctor.checks import Check, Finding, Status
 from tests.benchmarks.doctor.conftest import Doctor
-from tests.benchmarks.doctor.installing import ROOT, write_metadata
+from tests.benchmarks.doctor.installing import PIP, ROOT, write_metadata
 
 NOT_BARE = ("Java", "Chromium", "processor", "CUDA", "vLLM", "TRL", "smollm2")
 
@@ -42,7 +42,7 @@ def test_a_bare_install_is_well_and_each_missing_extra_has_its_command(doctor: D
         else:
             assert check["status"] in ("works", "warning"), check
         if name.startswith("["):
-            assert check["remedy"] == f'pip install "agentgym-envs{name}"'
+            assert check["remedy"] == f'{PIP} "agentgym-envs{name}"'
     extras = {name for name in checks if name.startswith("[")}
     assert extras == {
         *("[eval]", "[train]", "[science]", "[search]", "[dense]", "[web]", "[browser]"),
@@ -63,7 +63,7 @@ def test_the_lines_tell_status_thing_and_remedy(doctor: Doctor) -> None:
     (place,) = (n for n, line in enumerate(lines) if " [science] " in line)
     assert lines[place].split()[:2] == ["missing", "[science]"]
     assert "scienceworld" in lines[place]
-    assert lines[place + 1].strip() == 'remedy: pip install "agentgym-envs[science]"'
+    assert lines[place + 1].strip() == f'remedy: {PIP} "agentgym-envs[science]"'
     assert "broken" not in lines[-1] and " missing" in lines[-1]
 
 
@@ -78,7 +78,7 @@ def test_what_is_installed_and_broken_ends_with_status_1(doctor: Doctor, bare: P
     assert report["works"] is False
     check = found(report)["[search]"]
     assert check["status"] == "broken"
-    assert check["remedy"].startswith("pip install --force-reinstall")
+    assert check["remedy"].startswith(f"{PIP} --force-reinstall")
     assert '"bm25s>=0.2"' in check["remedy"] and '"pydantic-monty<2,>=1.4"' in check["remedy"]
 
 
@@ -90,7 +90,7 @@ def test_sources_that_are_not_installed_are_told_of(doctor: Doctor, bare: Path) 
     assert ended.returncode == 1
     checks = found(json.loads(ended.stdout))
     assert checks["agentgym-envs"]["status"] == "broken"
-    assert checks["agentgym-envs"]["remedy"].startswith("pip install -e ")
+    assert checks["agentgym-envs"]["remedy"].startswith(f"{PIP} -e ")
     assert not any(name.startswith("[") for name in checks)
 
 

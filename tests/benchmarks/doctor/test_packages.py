@@ -9,7 +9,7 @@ import agentgym_envs
 from agentgym_envs.__main__ import SIBLINGS
 from benchmarks.doctor import packages
 from benchmarks.doctor.checks import Status
-from tests.benchmarks.doctor.installing import OURS, write_metadata, write_ours
+from tests.benchmarks.doctor.installing import OURS, PIP, write_metadata, write_ours
 
 VERSION = agentgym_envs.__version__
 
@@ -36,7 +36,7 @@ def test_an_extra_that_lacks_a_package_is_missing_whatever_the_others_are(site: 
     install(site, ['some-thing>=2; extra == "x"', 'no-thing; extra == "x"'], "x")
     write_metadata(site, "some-thing", "1.5")
     finding = packages.of_extra("x")
-    assert (finding.status, finding.remedy) == (Status.MISSING, f'pip install "{OURS}[x]"')
+    assert (finding.status, finding.remedy) == (Status.MISSING, f'{PIP} "{OURS}[x]"')
     assert "not installed: no-thing (there: some-thing 1.5)" in finding.text
 
 
@@ -56,7 +56,7 @@ def test_a_version_that_is_not_allowed_is_broken_and_pip_is_told_which_are(
     finding = packages.of_extra("x")
     assert (finding.status, finding.remedy) == (
         Status.BROKEN,
-        'pip install "some-thing<2,>=1"',
+        f'{PIP} "some-thing<2,>=1"',
     )
     assert f"some-thing {version} (allowed: <2,>=1)" in finding.text
 
@@ -66,7 +66,7 @@ def test_what_pip_has_installed_and_python_cannot_find_is_broken(site: Path) -> 
     write_metadata(site, "some-thing", "1.5")
     finding = packages.of_extra("x")
     assert finding.status is Status.BROKEN
-    assert finding.remedy == 'pip install --force-reinstall "some-thing>=1"'
+    assert finding.remedy == f'{PIP} --force-reinstall "some-thing>=1"'
 
 
 def test_what_another_platform_needs_is_not_missed_here(site: Path) -> None:
@@ -79,14 +79,14 @@ def test_what_another_platform_needs_is_not_missed_here(site: Path) -> None:
 def test_what_is_always_needed_and_not_installed_is_broken(site: Path) -> None:
     install(site, ["no-thing>=1", "numpy"])
     finding = packages.suite()
-    assert (finding.status, finding.remedy) == (Status.BROKEN, 'pip install "no-thing>=1"')
+    assert (finding.status, finding.remedy) == (Status.BROKEN, f'{PIP} "no-thing>=1"')
 
 
 def test_sources_that_have_gone_on_since_they_were_installed_are_warned_of(site: Path) -> None:
     write_metadata(site, OURS, "0.0.1")
     finding = packages.suite()
     assert finding.status is Status.WARNING
-    assert "0.0.1" in finding.text and (finding.remedy or "").startswith("pip install -e ")
+    assert "0.0.1" in finding.text and (finding.remedy or "").startswith(f"{PIP} -e ")
 
 
 def test_a_python_that_is_not_allowed_is_broken(

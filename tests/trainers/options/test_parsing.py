@@ -14,6 +14,7 @@ from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
 from trainers.models.tiny import tiny_folder
+from trainers.options.algorithms import help_page
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
 from trainers.options.defaults import defaults_for
@@ -228,8 +229,13 @@ def test_a_pass_holds_one_row_of_a_language_model_whatever_the_algorithm(kind: A
     [
         (AgentSFTConfig, {"tiny": 1e-3, "smollm2": 1e-4, "smollm2 --use_peft": 5e-4, "some": 2e-5}),
         (AgentGRPOConfig, {"tiny": 3e-4, "smollm2": 4e-5, "smollm2 --use_peft": 4e-4}),
-        (AgentPPOConfig, {"smollm2-textcraft": 4e-5, "some --use_peft": 1e-6}),
+        (AgentPPOConfig, {"smollm2-textcraft": 4e-5, "some": 1e-6}),
         (AgentDPOConfig, {"tiny": 3e-5, "HuggingFaceTB/SmolLM2-135M-Instruct": 1e-6}),
+        (AgentSFTConfig, {"some --use_peft": 2e-4, "tiny --use_peft": 1e-3}),
+        (AgentGRPOConfig, {"some --use_peft": 1e-5, "tiny --use_peft": 3e-4}),
+        (AgentPPOConfig, {"some --use_peft": 1e-5}),
+        (AgentDPOConfig, {"some --use_peft": 1e-5}),
+        (AgentEvolConfig, {"some --use_peft": 2e-4, "tiny": 2e-4}),
     ],
 )
 def test_the_learning_rate_is_as_high_as_the_size_of_the_model_allows(
@@ -238,6 +244,18 @@ def test_the_learning_rate_is_as_high_as_the_size_of_the_model_allows(
     for words, rate in rates.items():
         args = training("--model", *words.split(), "--use_cpu", config=kind)
         assert args[-1].learning_rate == rate
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "rates"),
+    [
+        ("grpo", "tiny 0.0003, smollm2 4e-05 (0.0004 with --use_peft), another model 1e-06 (1e-05"),
+        ("agentevol", "tiny 0.0002, smollm2 0.0001 (0.0005 with --use_peft), another model 2e-05"),
+    ],
+)
+def test_the_help_says_by_which_model_the_learning_rate_goes(algorithm: str, rates: str) -> None:
+    text = " ".join(help_page(algorithm).split())
+    assert f"By default it goes by the model: {rates}" in text
 
 
 def test_a_folder_of_a_model_of_ours_has_its_defaults(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_run_says_policy_tasks_batch_and_steps(
         f"GRPO: 2 optimizer steps, written to {trainer.args.output_dir}\n"
         f"  policy    Qwen3ForCausalLM: 24K parameters, float32 on cpu by {THREADS}\n"
         "  tasks     8 of Letters (train), 3 turns at most, horizon scaling:2,3@5\n"
-        "  batch     8 episodes a step: 2 tasks x 4\n"
+        "  batch     8 episodes a step: 2 tasks x 4; learning rate 0.01 (constant)\n"
         "  measured  every 2 steps and at the end on 2 tasks of validation, 2 episodes each; "
         "--eval_on_start true before the first step too\n"
     )
@@ -116,7 +116,8 @@ def test_a_batch_that_serves_several_steps_is_told_as_such(tmp_path: Path, capsy
     trainer.train()
     said = capsys.readouterr().out
     assert said.startswith("PPO: 1 optimizer steps")
-    assert "  batch   4 episodes every 2 steps: 4 tasks x 1\n" in said
+    rates = "learning rate 1e-06, the critic's 1e-05 (constant)"
+    assert f"  batch   4 episodes every 2 steps: 4 tasks x 1; {rates}\n" in said
     assert "measured" not in said
 
 
@@ -131,7 +132,8 @@ def test_imitation_says_how_many_episodes_it_learns_from(tmp_path: Path, capsys:
     trainer.train()
     said = capsys.readouterr().out
     assert said.startswith(f"SFT: 1 optimizer steps, written to {tmp_path}\n")
-    assert "  batch   4 a step, of 5 episodes of letters, 0.8 times each\n" in said
+    rate = "learning rate 2e-05 (linear)"
+    assert f"  batch   4 a step, of 5 episodes of Letters, 0.8 times each; {rate}\n" in said
 
 
 def test_imitation_of_windows_says_how_many_there_are_and_how_often_each_is_seen(
@@ -150,7 +152,10 @@ def test_imitation_of_windows_says_how_many_there_are_and_how_often_each_is_seen
     )  # fmt: skip
     trainer.train()
     said = capsys.readouterr().out
-    assert "  batch   4 a step, of 6 sequences of 2 episodes of letters, 2.0 times each\n" in said
+    assert (
+        "  batch   4 a step, of 6 sequences of 2 episodes of Letters, 2.0 times each; learning rate"
+        in said
+    )
 
 
 def test_imitation_of_one_game_that_is_measured_in_another_names_both(
@@ -166,9 +171,13 @@ def test_imitation_of_one_game_that_is_measured_in_another_names_both(
         rollout=RolloutArguments(max_tokens_per_turn=1), evaluation=EvaluationArguments(1),
     )  # fmt: skip
     trainer.train()
+    trainer.save_model()
     said = capsys.readouterr().out
-    assert "  batch     2 a step, of 2 episodes of letters, 1.0 times each\n" in said
+    assert "  batch     2 a step, of 2 episodes of Letters, 1.0 times each; learning rate" in said
     assert "at the end on 1 tasks of TextCraft (validation); " in said
+    card = (tmp_path / "README.md").read_text()
+    assert "trained by AgentSFTTrainer to play Letters, with" in card
+    assert "| environments | Letters |\n| measured in | TextCraft |" in card
 
 
 def test_the_shipped_policy_has_its_name() -> None:
