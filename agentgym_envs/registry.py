@@ -6,6 +6,7 @@ import importlib
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -143,14 +144,33 @@ def resolve_env_id(name: str) -> str:
             return env_id
     if name in gym.registry:
         return name
+    if not module_name:
+        _refuse_file(name)
     known = [*REGISTERED, *map(short_env_name, REGISTERED)]
     hint = did_you_mean(name, known, otherwise=f"registered: {', '.join(REGISTERED)}")
     if not module_name:
         hint += (
-            f"; one that a module of yours registers is written module:{name}, and one that a "
-            "server plays openenv:URL or agentgym:URL"
+            "; one that a module of yours registers is written module:id, such as "
+            "mygame:mylab/Game-v0, and one that a server plays openenv:URL or agentgym:URL"
         )
     raise ValueError(f"unknown environment {name!r}{where}{hint}")
+
+
+def _refuse_file(name: str) -> None:
+    """Refuse the name of a Python file or module in place of an environment's.
+
+    Raises:
+        ValueError: it is one.
+    """
+    file = Path(f"{name.removesuffix('.py')}.py")
+    if name.endswith(".py") or file.is_file():
+        is_below = not file.is_absolute() and ".." not in file.parts
+        module = ".".join(file.with_suffix("").parts) if is_below else file.stem
+        there = "is a file" if file.is_file() else "is no file here"
+        raise ValueError(
+            f"{file} {there}, and environments go by their ids; write {module}:ID with the id that "
+            f"the module registers, such as {module}:mylab/Game-v0"
+        )
 
 
 def imported(module_name: str, name: str) -> ModuleType:
@@ -167,7 +187,8 @@ def imported(module_name: str, name: str) -> ModuleType:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and f"{module_name}.".startswith(f"{error.name}."):
-            is_named = all(part.isidentifier() for part in module_name.split("."))
+            parts = module_name.split(".")
+            is_named = all(map(str.isidentifier, parts)) and parts[-1] != "py"
             raise ValueError(
                 f"cannot import {module_name!r} of {name!r} ({error}); "
                 + ("install it, or put its folder on PYTHONPATH" if is_named else _AS_IMPORTED)

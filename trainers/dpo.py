@@ -113,7 +113,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
     def __init__(
         self,
         model: Any,
-        pairs: Sequence[Pair],
+        pairs: Sequence[Pair] | None = None,
         *,
         env: str | EnvArguments | Environments | None = None,
         args: DPOConfig | None = None,
@@ -135,8 +135,10 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
             further=kwargs,
             remedy="it learns from the pairs that are its second argument",
         )
+        remedy = "make them by trainers.preference_pairs(episodes)"
+        if pairs is None:
+            raise TypeError(f"AgentDPOTrainer needs pairs, as its second argument; {remedy}")
         for pair in pairs:
-            remedy = "make them by trainers.preference_pairs(episodes)"
             check_kind("an entry of pairs", pair, Pair, remedy=remedy)
         refuse_ignored(args, AgentDPOConfig.refused)
         if env is None:

@@ -40,7 +40,7 @@ from trainers.options.keywords import check_given
 from trainers.options.model_names import base_of_adapter
 from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
-from trainers.policies.open import open_environments
+from trainers.policies.open import NAME_IT, open_environments
 from trainers.rollout.environments import Environments
 from trainers.runs.announcement import (
     Announcement,
@@ -107,7 +107,7 @@ class OnlineTrainer(
     def __init__(
         self,
         model: Any,
-        env: str | EnvArguments | Environments,
+        env: str | EnvArguments | Environments | None = None,
         *,
         args: Any = None,
         rollout: RolloutArguments | None = None,
@@ -131,6 +131,11 @@ class OnlineTrainer(
             remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
         )
         refuse_ignored(args, self.config.refused)
+        if env is None:
+            raise TypeError(
+                f"{type(self).__name__} needs an environment to play, as its second argument; "
+                f"{NAME_IT}"
+            )
         self.carry_over = getattr(args, "carry_over", False)
         self.task_environments = open_environments(
             env, episodes=args.generation_batch_size * (2 if self.carry_over else 1)

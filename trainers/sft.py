@@ -134,7 +134,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
     def __init__(
         self,
         model: Any,
-        trajectories: Iterable[Trajectory],
+        trajectories: Iterable[Trajectory] | None = None,
         *,
         env: str | EnvArguments | Environments | None = None,
         args: SFTConfig | None = None,
@@ -158,6 +158,12 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             remedy="it learns from the trajectories that are its second argument",
         )
         refuse_ignored(args, AgentSFTConfig.refused)
+        if trajectories is None:
+            raise TypeError(
+                "AgentSFTTrainer needs the episodes to imitate, as its second argument; read a "
+                "file by agentgym_envs.read_jsonl(path), or let the expert play: "
+                "trainers.expert_demonstrations(environments)"
+            )
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)

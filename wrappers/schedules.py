@@ -37,6 +37,11 @@ class FixedHorizon:
         if self.horizon < 1:
             raise ValueError(f"horizon must be >= 1, got {self.horizon}")
 
+    @property
+    def longest(self) -> int:
+        """The horizon."""
+        return self.horizon
+
     def __call__(self, global_step: int) -> int:
         """Return `horizon`."""
         return self.horizon
@@ -58,6 +63,11 @@ class ScalingInter:
         object.__setattr__(self, "horizons", check_stages(self.horizons))
         if self.every < 1:
             raise ValueError(f"every must be >= 1, got {self.every}")
+
+    @property
+    def longest(self) -> int:
+        """The last stage's horizon."""
+        return self.horizons[-1]
 
     def __call__(self, global_step: int) -> int:
         """Return the horizon of the stage that holds `global_step`."""
@@ -96,6 +106,11 @@ class AdaptiveHorizon:
             raise ValueError(f"window must be >= 2 steps, got {self.window}")
         if self.tolerance < 0:
             raise ValueError(f"tolerance must be >= 0, got {self.tolerance}")
+
+    @property
+    def longest(self) -> int:
+        """The last stage's horizon."""
+        return self.horizons[-1]
 
     def __call__(self, global_step: int) -> int:
         """Return the horizon of the stage that holds `global_step`."""
@@ -181,18 +196,26 @@ def parse_schedule(text: str) -> FixedHorizon | ScalingInter | AdaptiveHorizon:
         ValueError: the text has another form, or its numbers are not allowed.
     """
     kind, _, numbers = (f"fixed:{text}" if text.isdecimal() else text).partition(":")
-    stages, _, steps = numbers.partition("@")
+    stages, at, steps = numbers.partition("@")
     try:
         if kind == "fixed":
-            return FixedHorizon(int(numbers))
+            return FixedHorizon(_whole(numbers))
         if kind not in ("scaling", "adaptive"):
-            raise ValueError(f"unknown kind {kind!r}")
-        horizons = tuple(int(stage) for stage in stages.split(","))
+            raise ValueError(f"{kind!r} is no kind of schedule")
+        if not at:
+            raise ValueError(f"the optimizer steps of a stage are missing, such as {text}@100")
+        horizons = tuple(map(_whole, stages.split(",")))
         if kind == "scaling":
-            return ScalingInter(horizons, int(steps))
-        return AdaptiveHorizon(horizons, int(steps))
+            return ScalingInter(horizons, _whole(steps))
+        return AdaptiveHorizon(horizons, _whole(steps))
     except ValueError as error:
         raise ValueError(
-            f"cannot read the horizon schedule {text!r} ({error}); "
-            "expected 'fixed:20' or 'scaling:6,13,20@100' or 'adaptive:6,13,20@20'"
+            f"cannot read the horizon {text!r}: {error}; write turns alone (20), or "
+            "scaling:6,13,20@100 or adaptive:6,13,20@20"
         ) from error
+
+
+def _whole(word: str) -> int:
+    if not (word.isascii() and word.isdecimal()):
+        raise ValueError(f"{word!r} is no whole number")
+    return int(word)

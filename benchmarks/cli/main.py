@@ -122,6 +122,8 @@ def _is_unread(stream: TextIO) -> bool:
 def _dispatch(words: list[str]) -> int:
     if os.getcwd() not in sys.path:  # as `python -m` has it, but last: it hides nothing installed
         sys.path.append(os.getcwd())  # `--env module:id` and `--wrapper module:Class` look there
+    if words[:1] == ["help"] and words[1:]:  # `help train` is `train --help`
+        words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help(), end="")
         return 0
@@ -130,10 +132,10 @@ def _dispatch(words: list[str]) -> int:
         return 0
     name, *rest = words
     if name not in COMMANDS:
-        otherwise = f"commands: {', '.join(COMMANDS)}"
-        return refuse(
-            f"unknown command {name!r}{did_you_mean(name, COMMANDS, otherwise=otherwise)}"
-        )
+        hint = did_you_mean(name, COMMANDS, otherwise=f"commands: {', '.join(COMMANDS)}")
+        if name in installed_trainers():
+            hint = f"; did you mean train {name}?"
+        return refuse(f"unknown command {name!r}{hint}")
     return _train(rest) if name == "train" else _run(COMMANDS[name][0], rest)
 
 

@@ -98,7 +98,8 @@ class QuickstartArguments(TemplateArguments):
     @property
     def schedule(self) -> str:
         """The turn horizon over training, in optimizer steps."""
-        return self.horizon or f"scaling:6,10,14@{max(1, self.max_steps // 3)}"
+        stages = ",".join(str(min(turns, self.max_turns)) for turns in (6, 10, 14))
+        return self.horizon or f"scaling:{stages}@{max(1, self.max_steps // 3)}"
 
 
 def main(argv: list[str] | None = None) -> int:

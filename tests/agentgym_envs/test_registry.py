@@ -61,8 +61,29 @@ def test_a_missing_module_is_named() -> None:
 
 
 def test_an_unknown_name_says_how_one_of_a_module_is_written() -> None:
-    with pytest.raises(ValueError, match="one that a module of yours registers is written module:"):
+    with pytest.raises(ValueError, match="module of yours registers is written module:id, such as"):
         resolve_env_id("chess")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bank.py", "bank.py is a file, .*; write bank:ID with the id that the module registers"),
+        ("bank", "bank.py is a file, .*; write bank:ID"),
+        ("./games/bank.py", "games/bank.py is a file, .*; write games.bank:ID"),
+        ("shop.py", "shop.py is no file here, .*; write shop:ID"),
+        ("bank.py:lab/Bank-v0", "name the module as Python imports it"),
+    ],
+)
+def test_a_file_in_place_of_an_id_is_refused_with_the_form(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games").mkdir()
+    for place in ("bank.py", "games/bank.py"):
+        (tmp_path / place).touch()
+    with pytest.raises(ValueError, match=message):
+        resolve_env_id(name)
 
 
 def test_a_folder_that_is_no_package_is_named(

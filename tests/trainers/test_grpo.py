@@ -364,7 +364,7 @@ def test_the_command_leaves_an_ordinary_model_folder(adapter: bool, tmp_path: Pa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--horizon", "soon"], "cannot read the horizon schedule 'soon'"),
+        (["--horizon", "soon"], "cannot read the horizon 'soon': 'soon' is no kind of schedule"),
         (["--env", "Nowhere"], "unknown environment 'Nowhere'"),
         (["--env", ENV_ID, "--num-generations", "1"], "num_generations must be >= 2"),
     ],

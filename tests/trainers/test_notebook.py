@@ -71,6 +71,7 @@ def test_trls_own_habits_train_evaluate_and_save(
     [
         ({"model": "tniy"}, UsageError, "cannot open the policy 'tniy'; did you mean tiny"),
         ({"env": "Leters"}, UsageError, "unknown environment 'Leters'"),
+        ({"env": None}, TypeError, 'GRPOTrainer needs an environment .*; name it, such as env="T'),
         ({"env": gym}, TypeError, 'env must be trainers.EnvArguments, .*; name it, such as env="T'),
         ({"args": AgentSFTConfig()}, TypeError, "args must be trl.GRPOConfig, .*AgentGRPOConfig"),
         ({"rollout": {"horizon": "fixed:2"}}, TypeError, "make a trainers.RolloutArguments"),

@@ -45,7 +45,21 @@ def test_schedules_are_read_from_text(text: str, schedule: object) -> None:
     ],
 )
 def test_text_that_is_no_schedule_is_refused_with_the_form(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected 'fixed:20' or 'scaling:6,13,20@100'"):
+    with pytest.raises(ValueError, match=r"write turns alone \(20\), or scaling:6,13,20@100"):
+        parse_schedule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ("scaling:6,12", "the optimizer steps of a stage are missing, such as scaling:6,12@100"),
+        ("adaptive:6,x@20", "'x' is no whole number"),
+        ("stepwise:6@3", "'stepwise' is no kind of schedule"),
+        ("scaling:6,12@", "'' is no whole number"),
+    ],
+)
+def test_what_is_wrong_with_a_schedule_is_named(text: str, mistake: str) -> None:
+    with pytest.raises(ValueError, match=f"cannot read the horizon '{text}': {mistake}; write"):
         parse_schedule(text)
 
 

@@ -46,8 +46,9 @@ def check_floor(policy: str, floors: Mapping[str, Collection[str]]) -> None:
     if policy.startswith(FLOOR) and lacking:
         known = "; ".join(f"{env}: {', '.join(names)}" for env, names in floors.items() if names)
         raise UsageError(
-            f"there is no floor {name!r} in {', '.join(lacking)}; floors that there are: "
-            f"{known or 'none'}. Play it where it is one; chance is the policy random"
+            f"--policy {policy}: there is no baseline {name!r} in {', '.join(lacking)}, "
+            + (f"but {known}" if known else "nor another one")
+            + "; --policy random plays everywhere"
         )
 
 

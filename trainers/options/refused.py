@@ -9,10 +9,12 @@ the configs by `tests/trainers/options/test_refused.py`.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.errors import UsageError
 
 
@@ -51,7 +53,19 @@ def refuse_ignored(args: Any, refusals: Refusals) -> None:
         default = option.default if factory is dataclasses.MISSING else factory()
         value = getattr(args, option.name)
         if value != default and not refusal.unless(args):
-            raise UsageError(f"{option.name}={value!r} would be ignored here; {refusal.remedy}")
+            remedy = refusal.remedy + _in_python(refusal.remedy, args)
+            raise UsageError(f"{option.name}={value!r} would be ignored here; {remedy}")
+
+
+def _in_python(remedy: str, args: Any) -> str:
+    """Return where a remedy's options are set in Python; empty where that is in `args`."""
+    options = re.findall(r"--(\w+)", remedy)
+    homes = []
+    for kind in (EnvArguments, RolloutArguments, EvaluationArguments):
+        names = {option.name for option in dataclasses.fields(kind)} - set(vars(args))
+        if own := [f"{option}=..." for option in options if option in names]:
+            homes.append(f"{kind.__name__}({', '.join(own)})")
+    return f" (in Python: {', '.join(homes)})" if homes else ""
 
 
 def _all(names: str, remedy: str, unless: Callable[[Any], bool] | None = None) -> Refusals:

@@ -257,11 +257,13 @@ def load_attribute(name: str) -> Any:
     """
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
-        raise UsageError(f"expected module:Class, got {name!r}")
+        raise UsageError(f"expected module:Class, such as mylab.shaping:Shaped, got {name!r}")
     try:
         module = imported(module_name, name)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if not hasattr(module, attribute):
-        raise UsageError(f"module {module_name!r} has no {attribute!r}")
+        public = [name for name in vars(module) if not name.startswith("_")]
+        hint = did_you_mean(attribute, public, otherwise=f"it has {', '.join(public) or 'nothing'}")
+        raise UsageError(f"the module {module_name!r} has no {attribute!r}{hint}")
     return getattr(module, attribute)

@@ -31,10 +31,11 @@ class OpenModel(NamedTuple):
     tokenizer: Any
 
 
-_NAME_IT = (
+NAME_IT = (
     'name it, such as env="TextCraft", or one of your own that its module registers, such as '
     'env="my_games:lab/MyGame-v0"'
 )
+"""How an environment is named in Python."""
 
 
 def open_environments(
@@ -62,7 +63,7 @@ def open_environments(
     try:
         if isinstance(env, str | list | tuple):
             named = EnvArguments(env=[env] if isinstance(env, str) else list(env))
-        check_kind("env", named, EnvArguments, remedy=_NAME_IT)
+        check_kind("env", named, EnvArguments, remedy=NAME_IT)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if policy is not None and policy.is_served:

@@ -23,7 +23,7 @@ from trainers.options.values import check_names, kwargs_for, load_attribute, val
 from trainers.rollout.mixtures import Mixture, spread
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
-from wrappers import FailureRules, HorizonSchedule, TextVectorEnv
+from wrappers import FailureRules, HorizonSchedule, TextVectorEnv, parse_schedule
 from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
@@ -178,9 +178,32 @@ class Environments:
             for name, env_id in zip(self.vectors, self.env_ids, strict=True)
             if (schedule := args.schedule_of(env_id)) is not None
         }
+        self._check_reached(args, schedules)
         if len(self.vectors) > 1:
             return schedules or None
         return next(iter(schedules.values()), None)
+
+    def _check_reached(
+        self, args: RolloutArguments, schedules: Mapping[str, HorizonSchedule]
+    ) -> None:
+        """Check that a horizon's turns can be played in one of the environments that it is for.
+
+        Raises:
+            UsageError: all of them end earlier.
+        """
+        limits: dict[str, dict[str, int]] = {}
+        for name, env_id in zip(self.vectors, self.env_ids, strict=True):
+            if name in schedules:
+                limit = self._probes[name].max_turns
+                limits.setdefault(str(value_for(args.horizon, env_id)), {})[name] = limit
+        for text, turns in limits.items():
+            longest, most = parse_schedule(text).longest, max(turns.values())
+            if longest > most:
+                names = ", ".join(self.names[name] for name in turns)
+                raise UsageError(
+                    f"--horizon {text} goes up to {longest} turns, and {names} ends after {most}; "
+                    f"lower the horizon, or pass --max_turns {longest}"
+                )
 
     def rollout(
         self,

@@ -72,10 +72,10 @@ SYMPTOMS = (
     ),
     Symptom(
         ZERO_STD,
-        (0.0, 0.5, 0.9),
+        (0.75, 0.95),  # half of them are usual with rewards of 0 and 1
         "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",
-        "Some are normal. Where most are: --tasks chooses tasks the policy solves sometimes, a "
-        "larger --num_generations finds differences, SFT gives a better start",
+        "--tasks chooses tasks the policy solves sometimes, a longer --horizon lets it solve more, "
+        "a larger --num_generations finds differences, SFT gives a better start",
     ),
     Symptom(
         BATCH_ZERO_STD,

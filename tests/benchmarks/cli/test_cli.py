@@ -47,6 +47,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["trian"], "unknown command 'trian'; did you mean train?"),
         (["fly"], "commands: envs, play, quickstart"),
+        (["grpo"], "unknown command 'grpo'; did you mean train grpo?"),
         (["train", "gpro"], "unknown algorithm 'gpro'; did you mean grpo"),
         (["train", "dqn2013"], "algorithms: agentevol, dpo, grpo"),
         (["study", "horizon"], "unknown study 'horizon'; did you mean horizons?"),
@@ -60,6 +61,25 @@ def test_an_unknown_name_is_refused_with_the_nearest_or_all(
     message = capsys.readouterr().err
     assert repr(argv[-1]) in message
     assert allowed in message
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["help"], "usage: agentgym COMMAND"),
+        (["help", "train"], "usage: agentgym train ALGORITHM"),
+        (["help", "train", "grpo"], "usage: agentgym train grpo"),
+        (["help", "sweep"], "usage: agentgym sweep"),
+    ],
+)
+def test_help_shows_the_page_of_what_follows_it(
+    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        assert cli.main(words) == 0
+    except SystemExit as left:
+        assert not left.code
+    assert capsys.readouterr().out.startswith(usage)
 
 
 def test_train_alone_lists_the_algorithms(capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,8 +116,8 @@ def test_a_policy_that_cannot_be_opened_leaves_no_trace(capsys, tmp_path):
 def test_a_floor_that_an_environment_has_not_leaves_no_trace(capsys, tmp_path):
     out = tmp_path / "sweep"
     told = refused(capsys, "--out", str(out), "--policy", "floor:luck")
-    assert "there is no floor 'luck' in " in told and "floors that there are: none" in told
-    assert "chance is the policy random" in told
+    assert "--policy floor:luck: there is no baseline 'luck' in " in told
+    assert ", nor another one; --policy random plays everywhere" in told
     assert not out.exists()
 
 

@@ -302,6 +302,30 @@ def test_a_revision_is_of_a_hub(tmp_path: Path) -> None:
     assert ModelArguments(model_name_or_path="some/model", model_revision="v2").use_peft is False
 
 
+def test_a_remedy_names_the_dataclass_that_has_its_options_in_python() -> None:
+    with pytest.raises(UsageError, match=r"vllm_server \(in Python: RolloutArguments\(backend="):
+        AgentGRPOConfig(use_vllm=True)
+    played = r"EnvArguments\(num_envs=...\), EvaluationArguments\(num_eval_tasks=..., eval_samples="
+    with pytest.raises(UsageError, match=played):
+        AgentSFTConfig(per_device_eval_batch_size=3)
+    with pytest.raises(UsageError, match=r"use --top_k|--top_p or --min_p$"):
+        AgentGRPOConfig(repetition_penalty=1.2)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "told"),
+    [
+        (AgentGRPOTrainer, 'AgentGRPOTrainer needs an environment .*env="TextCraft"'),
+        (AgentRLOOTrainer, 'AgentRLOOTrainer needs an environment .*env="TextCraft"'),
+        (AgentSFTTrainer, "needs the episodes to imitate, .*trainers.expert_demonstrations"),
+        (AgentDPOTrainer, "needs pairs, .*trainers.preference_pairs"),
+    ],
+)
+def test_a_trainer_that_is_given_a_model_alone_says_what_it_needs(trainer: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        trainer("tiny")
+
+
 def test_trainers_refuse_in_trls_own_configs_too(tmp_path: Path) -> None:
     """TRL's configs check nothing of this themselves."""
     shared: dict[str, Any] = {"use_cpu": True, "bf16": False, "report_to": "none"}

@@ -88,7 +88,10 @@ def test_env_kwargs_are_joined() -> None:
         (["--max_turns", "TextCraft=0"], "max_turns must be >= 1, got 0"),
         (["--max_turns", "TextCraft=x"], "max_turns must be a whole number, or NAME=NUMBER"),
         (["--action_format", "BabyAI=json"], "action_format must be one of plain, react"),
-        (["--horizon", "BabyAI=scaling:3"], "cannot read the horizon schedule 'scaling:3'"),
+        (
+            ["--horizon", "BabyAI=scaling:3"],
+            "the horizon 'scaling:3': the optimizer steps of a",
+        ),
         (["--max_tokens_per_turn", '{"BabyAI": null}'], "max_tokens_per_turn must be a whole"),
         (["--max_turns", '{"BabyAI": 3'], "is not JSON"),
         (["--env_kwargs", "BabyAI=3"], "env_kwargs must be a JSON object, got '3'"),
@@ -130,8 +133,8 @@ def test_budgets_of_a_single_value_are_of_every_environment() -> None:
     ("name", "message"),
     [
         ("no_such_module:Wrapper", "cannot import 'no_such_module'.*PYTHONPATH"),
-        ("json:Wrapper", "module 'json' has no 'Wrapper'"),
-        ("Wrapper", "expected module:Class, got 'Wrapper'"),
+        ("json:Wrapper", "the module 'json' has no 'Wrapper'; it has "),
+        ("Wrapper", "expected module:Class, such as .*, got 'Wrapper'"),
     ],
 )
 def test_a_class_that_is_not_there_is_message(name: str, message: str) -> None:

@@ -3,21 +3,24 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.row_files import write_rows
 from trainers.evaluate import main as evaluate
 from trainers.grpo import main as train_grpo
-from trainers.options.arguments import EnvArguments
+from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments
 from trainers.rollout.mixtures import repeated
 
 
-def open_mixed(env_kwargs: str | None = None) -> Environments:
-    args = EnvArguments(env=["TextCraft", "BabyAI"], num_envs=1, env_kwargs=env_kwargs)
+def open_mixed(env_kwargs: str | None = None, max_turns: int | None = None) -> Environments:
+    args = EnvArguments(
+        env=["TextCraft", "BabyAI"], num_envs=1, env_kwargs=env_kwargs, max_turns=max_turns
+    )
     return open_environments(args)
 
 
@@ -99,3 +102,26 @@ def test_splits_may_be_empty_where_nobody_chose_one(train_alone: str) -> None:
     environments = open_environments(args)
     assert environments.task_ids("validation") == []
     environments.close()
+
+
+@pytest.mark.parametrize(
+    ("max_turns", "horizon", "message"),
+    [
+        (5, "50", "--horizon 50 goes up to 50 turns, and TextCraft, BabyAI ends after 5; lower"),
+        (None, "scaling:6,12,40@9", "up to 40 turns, and TextCraft, BabyAI ends after 30; .*40"),
+        (None, {"BabyAI": "adaptive:6,21@9"}, "up to 21 turns, and BabyAI ends after 20; .*21"),
+    ],
+)
+def test_a_horizon_that_no_environment_reaches_is_refused(
+    max_turns: int | None, horizon: Any, message: str
+) -> None:
+    mixed = open_mixed(max_turns=max_turns)
+    with pytest.raises(UsageError, match=message):
+        mixed.schedule(RolloutArguments(horizon=horizon))
+    mixed.close()
+
+
+def test_a_horizon_of_several_environments_is_reached_in_one_of_them() -> None:
+    mixed = open_mixed()
+    assert mixed.schedule(RolloutArguments(horizon="scaling:6,12,30@20")) is not None
+    mixed.close()
