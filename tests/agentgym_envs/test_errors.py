@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
-from agentgym_envs.errors import MissingExtra, for_each, install_command
+from agentgym_envs.errors import MissingExtra, activation, for_each, install_command
 
 LACKING = {"WebArena": "web", "SearchQA": "search", "WebShop": "search"}
 
@@ -17,6 +18,22 @@ def opened(name: str) -> str:
 
 def test_the_remedy_is_of_the_python_that_runs() -> None:
     assert install_command("web") == f'{sys.executable} -m pip install "agentgym-envs[web]"'
+
+
+def test_the_environment_is_activated_where_its_command_is_not_on_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = tmp_path / ".venv" / "bin"
+    scripts.mkdir(parents=True)
+    (scripts / "activate").touch()
+    (scripts / "agentgym").touch(mode=0o755)
+    monkeypatch.setattr("sys.prefix", str(tmp_path / ".venv"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert activation() == f"source {scripts / 'activate'}"
+    monkeypatch.chdir(tmp_path)
+    assert activation() == "source .venv/bin/activate"
+    monkeypatch.setenv("PATH", str(scripts))
+    assert activation() == ""
 
 
 def test_every_missing_extra_is_named_in_one_sentence_with_one_command() -> None:
