@@ -72,17 +72,24 @@ def read_call(completion: str, names: Sequence[str] = ()) -> Call:
         InvalidAction: there is none, or there are several, or it holds what no call has.
     """
     text = first_turn(completion[:_MOST_READ])
-    before = text[: result_start(text)]
-    for part in dict.fromkeys((before, text)):
-        calls = _marked(part) or list(_objects(part, names)) or _bare(part, names)
-        if len(calls) > 1:
-            raise InvalidAction(
-                f"Your answer holds {len(calls)} function calls; write one and leave out the "
-                "others."
-            )
-        if calls:
-            return calls[0]
-    raise InvalidAction(f"Your answer holds no JSON object {FORM}.")
+    end = result_start(text)
+    calls = _calls(text[:end], names)
+    if end < len(text) and len(calls) < 2:
+        whole = _calls(text, names)
+        # Lines of an argument may look like an answer; then the one call goes on behind them.
+        if not calls or [call.name for call in whole] == [calls[0].name]:
+            calls = whole
+    if not calls:
+        raise InvalidAction(f"Your answer holds no JSON object {FORM}.")
+    if len(calls) > 1:
+        raise InvalidAction(
+            f"Your answer holds {len(calls)} function calls; write one and leave out the others."
+        )
+    return calls[0]
+
+
+def _calls(text: str, names: Sequence[str]) -> list[Call]:
+    return _marked(text) or list(_objects(text, names)) or _bare(text, names)
 
 
 def short_name(name: Any) -> str:

@@ -158,15 +158,16 @@ class CodeParser:
         """Read the call and fill the verb's template."""
         text = first_turn(completion)
         before = text[: result_start(text)]
-        blocks = [textwrap.dedent(block["inner"]) for block in _BLOCK.finditer(before)]
+        for part in dict.fromkeys((before, text)):
+            blocks = [textwrap.dedent(block["inner"]) for block in _BLOCK.finditer(part)] or [part]
+            code = find_action(blocks[0], _is_call)
+            if code is not None:
+                break
         if len(blocks) > 1:
             raise InvalidAction(
                 f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
             )
-        code = find_action(blocks[0] if blocks else before, _is_call)
-        return _built(
-            self.verbs, python_call(blocks[0] if code is None and blocks else code or text)
-        )
+        return _built(self.verbs, python_call(code or blocks[0]))
 
     def format(self, action: str, thought: str = "") -> str:
         """Write the call in a fenced block; a thought becomes a comment above it."""
@@ -208,6 +209,9 @@ def _is_call(code: str) -> bool:
 
 def _built(verbs: Sequence[ActionVerb], call: Call) -> str:
     """Return the plain action of a call."""
+    plain = str(call.name).strip()
+    if not (call.arguments or call.positional) and is_action(plain, verbs):
+        return plain  # {"action": "get 3 glass"}
     verb = _verb_named(verbs, call.name)
     if len(call.positional) > len(verb.parameters):
         raise InvalidAction(f"{verb.name} takes {verb.signature}.")

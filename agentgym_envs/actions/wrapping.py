@@ -39,6 +39,7 @@ _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re
 _BULLET = re.compile(
     r"(?:>+(?=\s*\S)|[-+•*–—][ \t]|[-=]>|[→➜▶$#❯][ \t]|\(?\d{1,2}[.)][ \t])\s*(?=\S)"
 )
+_INLINE_RESULT = re.compile(r"[ \t]+\**observation(?: ?\d{1,3})?\**[ \t]*[:：]", re.IGNORECASE)
 _QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
 _PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»", "「」", "$")
@@ -182,7 +183,7 @@ def read_action(completion: str, verbs: Sequence[ActionVerb]) -> str:
     action = text[: result_start(text)].strip() or text
     if "\n" in action and not all(verb.has_words for verb in verbs):
         action = next(dressed_parts(action), action)
-    return clean_action(action, verbs)
+    return clean_action(last_labelled(action, verbs) or action, verbs)
 
 
 def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
@@ -197,24 +198,58 @@ def last_labelled(text: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
             the block or to the next label, but for actions of the others.
     """
     text = first_turn(text)
-    lines = list(_LINE_LABEL.finditer(text))
-    starts = [(label.start(), label.end(), label) for label in lines or _LABEL.finditer(text)]
-    tags = [tag for tag in _tags(text) if tag.name == "action"]
-    if not (starts or tags):
+    labels = _labels(text)
+    if not labels:
         return None
-    end = result_start(text, min([end for _, end, _ in starts] + [tag.end for tag in tags]))
-    tag = max((tag for tag in tags if tag.start < end), default=None)
-    start, label_end, label = next((at for at in reversed(starts) if at[0] < end), (-1, 0, None))
-    closing = label["marks"][::-1] if lines and label else ""
-    if tag is not None and tag.start >= start:
-        rest, is_block, closing = tag.content, True, ""
+    end = result_start(text, labels[0].end)
+    label = max((label for label in labels if label.start < end), key=_start)
+    action = _behind(text[:end], label, verbs)
+    inline = _INLINE_RESULT.search(action)
+    if inline and is_action(action[: inline.start()], verbs):
+        return action[: inline.start()]
+    whole = text[label.end :].strip()  # lines of free text may look like an answer
+    return whole if is_action(whole, verbs) and not is_action(action, verbs) else action
+
+
+class _Label(NamedTuple):
+    """Where an action is named: its label, or its tag with the content."""
+
+    start: int
+    end: int
+    marks: str = ""
+    content: str | None = None
+
+
+def _start(label: _Label) -> tuple[int, bool]:
+    return label.start, label.content is not None
+
+
+def _labels(text: str) -> list[_Label]:
+    """Return the labels in their order, those that begin a line where there are any, and tags."""
+    lines = [
+        _Label(label.start(), label.end(), label["marks"]) for label in _LINE_LABEL.finditer(text)
+    ]
+    inside = [] if lines else [_Label(*label.span()) for label in _LABEL.finditer(text)]
+    tags = [
+        _Label(tag.start, tag.end, content=tag.content)
+        for tag in _tags(text)
+        if tag.name == "action"
+    ]
+    return sorted([*lines, *inside, *tags], key=_start)
+
+
+def _behind(text: str, label: _Label, verbs: Sequence[ActionVerb]) -> str:
+    """Return the action of a label, one line or several where the verbs have such."""
+    fenced = _FENCED.match(text[label.end :].strip()) if label.content is None else None
+    if label.content is not None:
+        rest = label.content
+    elif fenced:
+        rest = fenced["inner"].strip()
     else:
-        rest = text[label_end:end].strip()
-        fenced = _FENCED.match(rest)
-        is_block = fenced is not None
-        rest = fenced["inner"].strip() if fenced else _NEXT_LABEL.split(rest)[0].strip()
+        rest = _NEXT_LABEL.split(text[label.end :].strip())[0].strip()
     first = rest.splitlines()[0].strip() if rest else ""
-    if not is_block:
+    if label.content is None and not fenced:
+        closing = label.marks[::-1]
         if closing and first.count(closing) == 1:  # it was opened in front of the label
             first = first.removesuffix(closing).rstrip()
         first = _FENCE_BEHIND.sub("", first)

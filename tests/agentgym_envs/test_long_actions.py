@@ -10,8 +10,9 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import TextEnv
-from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
+from agentgym_envs.actions import ActionVerb
 from tests.agentgym_envs.fuzzing import as_call, as_code
+from tests.helpers import FORMATS_AND_COMPATS
 
 LENGTH = 10**5
 MAX_OBSERVATION = 20_000
@@ -53,8 +54,7 @@ def completions(verb: ActionVerb, action_format: str, text: str) -> Iterator[str
         yield f"```python\n{verb.name}({name}=1, {name}=2)\n```"
 
 
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
-@pytest.mark.parametrize("compat", [None, "agentgym"])
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_an_endless_text_is_not_repeated(name: str, compat: str | None, action_format: str) -> None:
     arguments: dict[str, Any] = {} if name == "MiniWoB-v0" else {"compat": compat}

@@ -203,6 +203,7 @@ OBJECTS: dict[str, str] = {
     "tool and args": '{"tool": "get", "args": ' + JSON + "}",
     "Anthropic's block": '{"type": "tool_use", "id": "t", "name": "get", "input": ' + JSON + "}",
     "function as a name": '{"function": "get", "arguments": ' + JSON + "}",
+    "the plain action": '{"thought": "x", "action": "get 3 oak log"}',
     "beside the name": '{"name": "get", "count": 3, "item": "oak log"}',
     "one brace too few": CALL[:-1],
     "one brace too few in tags": f"<tool_call>\n{CALL[:-1]}\n</tool_call>",

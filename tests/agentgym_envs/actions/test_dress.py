@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import gymnasium as gym
 import pytest
 
+from agentgym_envs import TextEnv
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser, strip_thinking
 from agentgym_envs.actions.formats import ACTION_FORMATS
 from agentgym_envs.actions.markup import TURN_ENDS
@@ -21,10 +23,12 @@ from agentgym_envs.searchqa.prompts import VERBS as SEARCHQA
 from agentgym_envs.searchqa.tags import TagReactParser
 from agentgym_envs.sql.env import SQLEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
+from agentgym_envs.webarena.actions import DRAG
 from agentgym_envs.webarena.actions import VERBS as WEBARENA
 from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webshop.env import WebShopEnv
 from agentgym_envs.wordle.env import WordleEnv
+from tests.helpers import EMBEDDED, unless_missing
 
 Dress = Callable[[str], str]
 
@@ -85,12 +89,14 @@ ACTIONS: dict[str, tuple[tuple[ActionVerb, ...], tuple[str, ...]]] = {
     ),
     "WebShop": (WebShopEnv.verbs, ("search[red running shoes]", "click[b0012]", "click[< prev]")),
     "Wordle": (WordleEnv.verbs, ("s h i r e", "crane")),
+    "MiniWoB++": ((*WEBARENA, DRAG), ("click [12]", "drag [12] [9]", "type [7] [- a > b] [0]")),
 }
 
 OTHER = {
     **{"ALFWorld": "inventory", "BabyAI": "drop", "Maze": "move down", "SciWorld": "inventory"},
     **{"SearchQA": "<answer>Rome</answer>", "SQL": "answer SELECT 1", "TextCraft": "get 9 dirt"},
     **{"WebArena": "stop [no]", "WebShop": "click[buy now]", "Wordle": "p l a n t"},
+    "MiniWoB++": "stop []",
 }
 """Another action, which a policy invents behind the environment's answer."""
 
@@ -203,6 +209,7 @@ UNREAD = {
     ("SQL", "quotes"): "text stands in quotes in Python, too",
     ("SearchQA", "italics"): "a star is a sign of Python, too",
     ("WebShop", "angles"): "the name of a button holds an angle",
+    ("MiniWoB++", "angles"): "what is typed holds an angle",
 }
 """Dresses that are not taken off of each action, and why."""
 
@@ -311,6 +318,30 @@ def test_a_dressed_action_is_the_action_that_is_meant(env: str, action_format: s
 )
 def test_what_is_an_action_as_it_stands_is_played_as_it_stands(env: str, text: str) -> None:
     assert parser_of(env, "plain").parse(text) == text
+
+
+STEPS: dict[str, Dress] = {
+    "verl-agent": "<think>\nI go on.\n</think>\n<action>{}</action>".format,
+    "box": "\\boxed{{{}}}".format,
+    "quote and end": "> {}<|im_end|>".format,
+    "bullet": "- {}".format,
+    "invented": "{}\nObservation: It is done.".format,
+}
+
+
+@pytest.mark.parametrize("action_format", ["plain", "function_call"])
+@pytest.mark.parametrize("env_id", [*map(unless_missing, EMBEDDED)])
+def test_an_environment_plays_a_dressed_action(env_id: str, action_format: str) -> None:
+    env = gym.make(env_id, action_format=action_format).unwrapped
+    assert isinstance(env, TextEnv)
+    env.reset(seed=0, options={"task_id": env.task_ids()[0]})
+    action = next(iter(env.expert()))
+    expected = env.step(action)
+    assert expected[4]["is_valid_action"]
+    for name, dress in STEPS.items():
+        env.reset(seed=0, options={"task_id": env.task_ids()[0]})
+        assert env.step(dress(action)) == expected, name
+    env.close()
 
 
 def main() -> None:

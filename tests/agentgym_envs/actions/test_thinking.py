@@ -6,7 +6,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import InvalidAction
-from agentgym_envs.actions import CUT_THOUGHT, NO_END, make_parser, strip_thinking
+from agentgym_envs.actions import CUT_THOUGHT, NO_END, ActionVerb, make_parser, strip_thinking
 from agentgym_envs.actions.markup import first_turn
 from agentgym_envs.searchqa.prompts import VERBS as SEARCHQA
 from agentgym_envs.searchqa.tags import TagReactParser
@@ -110,10 +110,35 @@ def test_an_answer_within_a_cut_thought_is_not_given() -> None:
         ("Action: look\n<observation>A.</observation>\nAction: get 3 dirt", "look"),
         ("Action: look<|im_end|>\n<|im_start|>user\nA.<|im_end|>\nAction: get 3 dirt", "look"),
         ("Action: look</s>\nAction: get 3 dirt", "look"),
+        ("Action: look Observation: A room. Action: get 3 dirt", "look"),
+        ("Action: get 3 dirt Observation 1: ok\nThought: x", "get 3 dirt"),
+        ("Action: dance\nObservation: No.\nAction: look", "dance"),
+        ("Action: say no Observation: x", "say no"),
     ],
 )
 def test_the_action_before_an_invented_observation_is_played(completion: str, action: str) -> None:
     assert make_parser("react", VERBS).parse(completion) == action
+
+
+@pytest.mark.parametrize(
+    ("action_format", "completion"),
+    [
+        ("plain", "type [7] [Hello,\nUser: you]"),
+        ("react", "Action: type [7] [Hello,\nUser: you]"),
+        ("function_call", '{"name": "type", "arguments": {"id": 7, "text": "Hello,\nUser: you"}}'),
+        (
+            "function_call",
+            "<function=type><parameter=id>7</parameter><parameter=text>Hello,\nUser: you"
+            "</parameter></function>",
+        ),
+        ("code", "type(7, '''Hello,\nUser: you''')"),
+        ("code", "```python\ntype(7, '''Hello,\nUser: you''')\n```"),
+    ],
+)
+def test_lines_of_an_argument_are_no_invented_answer(action_format: str, completion: str) -> None:
+    types = ActionVerb("type", "type [{id}] [{text}]", "Type.", ("id",), is_multiline=True)
+    parser = make_parser(action_format, (types,))
+    assert parser.parse(completion) == "type [7] [Hello,\nUser: you]"
 
 
 def test_an_end_of_turn_that_is_html_ends_no_line() -> None:

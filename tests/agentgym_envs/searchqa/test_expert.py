@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.searchqa.documents import Corpus, Passage
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import Hop, Question, QuestionSet
 from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
+from tests.helpers import FORMATS_AND_COMPATS
 
 
 def play(env: SearchQAEnv, number: int) -> tuple[list[str], dict[str, object]]:
@@ -22,8 +22,7 @@ def play(env: SearchQAEnv, number: int) -> tuple[list[str], dict[str, object]]:
     return actions, info
 
 
-@pytest.mark.parametrize("compat", [None, "agentgym"])
-@pytest.mark.parametrize("action_format", ACTION_FORMATS)
+@pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_the_expert_solves_what_can_be_found(
     number: int, action_format: str, compat: str | None
