@@ -342,9 +342,10 @@ class Batch:
             traceback: of the environment's code; empty where its machinery broke.
         """
         self._release(episode)
-        self._attempts.record_failure(episode.index, cause, may_pass=not traceback)
         if traceback:
-            logger.warning("%s failed: %s\n%s", episode.trajectory.task_id, cause, traceback)
+            shown = "" if cause in self._attempts.causes else f"\n{traceback}"  # once a batch
+            logger.warning("%s failed: %s%s", episode.trajectory.task_id, cause, shown)
+        self._attempts.record_failure(episode.index, cause, may_pass=not traceback)
         self._broken[episode.index] = episode.trajectory
 
     def _give_up(self, index: int) -> None:
