@@ -61,8 +61,8 @@ def main(runs: Path, out: Path) -> None:
 
         take(opened("#run=quickstart", WIDE), "list")
         page = opened("#run=quickstart&vs=grpo", WIDE)
+        page.click(".options summary")
         page.wait_for_selector(".options table")
-        page.click("#by-policy summary")
         take(page, "options")
         take(opened(""), "runs")
         expert = "sweep_babyai/" + EPISODE.format(policy="expert", number=1)

@@ -131,7 +131,8 @@ class Turn:
             `strip_thinking` leaves of the completion.
         call: what a server told of the completion, or that a model's was cut; else None.
         weights_step: the optimizer step of the weights that sampled the completion, where episodes
-            are played while the policy is trained; None where the episode's `global_step` says it.
+            are played while the policy is trained; None where the episode's `global_step` says it:
+            in training they are those before that step.
     """
 
     observation: str
@@ -198,7 +199,8 @@ class Trajectory:
         traces: the tokens; one trace where the history only grew, several where turns saw
             something else of it, none for policies without tokens.
         policy: who played.
-        global_step: optimizer step at the episode's start.
+        global_step: the optimizer step that learned from the episode, as metrics have it; of other
+            episodes that of the weights that played.
         error: what broke, for failed episodes; why a server refused, for those that it refused.
         verdict: why the episode is no success, a line each, where the environment says so.
         judgements: what a judge was asked at the end and said, a line of JSON each.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -52,10 +54,11 @@ from trainers.runs.announcement import (
 )
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.health import BATCH_ZERO_STD
-from trainers.runs.progress import use_short_progress
+from trainers.runs.progress import show_progress
 from trainers.runs.records import keep_records
 from trainers.runs.sampling_state import SamplingStateCallback
 from trainers.runs.schedule_state import ScheduleStateCallback
+from trainers.runs.signs import Sizes
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Sampling
 from trainers.training_tasks import (
@@ -174,7 +177,7 @@ class OnlineTrainer(
         self.run_options = [chosen, rollout, evaluation, rewards]
         keep_records(self, configs=self.run_options)
         self.add_callback(Announcement(title_of(self), self._plan))
-        use_short_progress(self)
+        show_progress(self)
 
     def _plan_batches(self, rollout: RolloutArguments) -> None:
         """Read what is played in a batch, how far ahead, and by what rewards are scaled."""
@@ -232,10 +235,29 @@ class OnlineTrainer(
         self._batch_in_step = (-1, 0)
         evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
         evaluated.on_outage = self.save_now
+        self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
+        self.signs.sizes = Sizes(
+            horizon=self._horizon_at,
+            eval_episodes=lambda: len(validation.tasks()) * validation.samples,
+            eval_turns=environments.max_turns,
+        )
         validation = validation_of(
             environments, evaluated, evaluation, self._files, eval_dataset=eval_dataset
         )
         self.make_validation = lambda: validation
+
+    def _horizon_at(self, step: int) -> float:
+        """Return the turn limit of a step's episodes, the mean over environments."""
+        schedule = self.rollout.schedule
+        if schedule is None:
+            return float(self.task_environments.max_turns)
+        schedules = schedule.values() if isinstance(schedule, Mapping) else [schedule]
+        return fmean(one(step) for one in schedules)
+
+    def _roll_out(self, prompts: list[str], trainer: Any) -> dict[str, Any]:
+        name = f"step {self.state.global_step + 1}"
+        with self.signs.playing(name, len(prompts), is_evaluation=False):
+            return super()._roll_out(prompts, trainer)
 
     def _plan(self) -> Plan:
         """Return what the run is about to do, for people."""
@@ -302,10 +324,14 @@ class OnlineTrainer(
         )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
-        """Write the episodes of this process to the step's file, if it is one that is kept."""
-        step = self.state.global_step
-        if self._save_every and step % self._save_every == 0:
-            self._files.write("train", step, trajectories)
+        """Write the episodes of this process to the file of the step that they train.
+
+        Metrics, curve and terminal have that step's number for them, so the record has it too.
+        """
+        taken = self.state.global_step
+        if self._save_every and taken % self._save_every == 0:
+            episodes = [replace(one, global_step=taken + 1) for one in trajectories]
+            self._files.write("train", taken + 1, episodes)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """Train; see `transformers.Trainer.train`. The episodes are written, however it ends."""

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.files import replacing
-from trainers.runs.curve import HELD_OUT, draw_success, series, shade_horizons
+from trainers.runs.curve import (
+    HELD_OUT,
+    draw_success,
+    frame,
+    legend_below,
+    series,
+    shade_horizons,
+)
 from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics
 
 
@@ -34,17 +41,9 @@ def draw_quickstart_curve(folder: str | Path) -> Path:
         shade_horizons(axes, *series(entries, "horizon"))
         draw_success(axes, steps, success)
     _draw_measurements(axes, summary, last)
-    axes.set(
-        xlabel="optimizer step",
-        ylabel="success rate",
-        ylim=(0, 1),
-        xlim=(-last * 0.02, last * 1.02),
-    )
-    axes.set_title(
-        f"{summary['env_id']}: tiny policy, {summary['algorithm'].upper()}, seed {summary['seed']}"
-    )
-    axes.legend(loc="lower right", frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    algorithm, seed = summary["algorithm"].upper(), summary["seed"]
+    frame(axes, last, title=f"{summary['env_id']}: tiny policy, {algorithm}, seed {seed}")
+    legend_below(axes, *axes.get_legend_handles_labels())
     path = folder / CURVE_FILE
     with replacing(path) as unfinished:
         figure.savefig(unfinished, dpi=130, format="png")
@@ -53,7 +52,12 @@ def draw_quickstart_curve(folder: str | Path) -> Path:
 
 
 def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
-    """Mark success on the test goals before the first and after the last step."""
+    """Mark success on the test goals before the first and after the last step.
+
+    The numbers stand in the legend: beside the points they would lie over the curve.
+    """
+    before, after = (summary[f"success_{name}"] for name in ("before", "after"))
+    told = f"held-out test goals: {before:.1%} before, {after:.1%} after, 95% intervals"
     for step, name in ((0, "before"), (last, "after")):
         low, high = summary[f"ci95_{name}"]
         middle = summary[f"success_{name}"]
@@ -65,14 +69,5 @@ def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
             color=HELD_OUT,
             capsize=4,
             zorder=5,
-            label="held-out test goals, 95% interval" if name == "before" else None,
-        )
-        axes.annotate(
-            f"{middle:.0%}",
-            (step, middle),
-            xytext=(8 if step == 0 else -8, 8),
-            textcoords="offset points",
-            ha="left" if step == 0 else "right",
-            color=HELD_OUT,
-            weight="bold",
+            label=told if name == "before" else None,
         )

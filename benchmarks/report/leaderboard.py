@@ -10,7 +10,7 @@ from agentgym_envs.files import write_whole
 from benchmarks.report.blocks import Fold, Heading, Part, Table, Text
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
-from benchmarks.report.results import Setting
+from benchmarks.report.results import Setting, limit_of
 from benchmarks.report.standings import PanelKey, Standings
 from benchmarks.report.tables import points, three_digits, with_interval
 from trainers.evaluation.intervals import Estimate, mean_of
@@ -23,7 +23,7 @@ Success is the mean over tasks; its 95% interval stands in brackets and as a bar
 many independent episodes as those of each task are worth together. *Mean* is over the panels, with
 the interval that theirs give (Zou and Donner 2008); only who played them all has one, and a rank.
 *Against the first* is paired over the tasks that both played. Failed episodes (the machinery broke)
-enter no success. Turn limits are the environments' own where none is named."""
+enter no success."""
 
 
 def write_leaderboard(standings: Standings, out: Path) -> Path:
@@ -142,7 +142,7 @@ def _spent(settings: Sequence[Setting]) -> list[str]:
 
 def _about(key: PanelKey, settings: Sequence[Setting]) -> str:
     data = f", on {', '.join(f'`{source}`' for source in key.sources)}" if key.sources else ""
-    limit = settings[0].limit if settings[0].limit_is_the_panels else ""
+    limit = limit_of(settings) if settings[0].limit_is_the_panels else ""
     return (
         f"{_num_tasks(settings)} tasks of `{key.env_id}`, split `{key.split}`{data}; digest of the "
         f"tasks `{key.digest}`." + f" All were allowed {limit}." * bool(limit)

@@ -20,15 +20,14 @@ from benchmarks.report.blocks import (
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
 from benchmarks.report.published import PublishedPanel
-from benchmarks.report.results import Setting, SweepResults
+from benchmarks.report.results import Setting, SweepResults, limit_of
 
 _READING = """\
 Success rates are means over tasks; in brackets their 95% intervals: Wilson's for as many
 independent episodes as those of each task are worth together. *Success* means that the goal was
 reached, *score* is progress towards it; they are never mixed. Failed episodes (the machinery broke)
-are counted in their own column and enter nothing else. Turn limits are the environments' own where
-none is named. Seconds are those of one worker; the seconds of episodes that were played together
-are shared out by their turns."""
+are counted in their own column and enter nothing else. Seconds are those of one worker; the seconds
+of episodes that were played together are shared out by their turns."""
 
 
 def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ()) -> Path:
@@ -103,8 +102,8 @@ def _scenario(scenario: str, settings: Sequence[Setting]) -> list[Part]:
                 "paper's numbers."
             )
         )
-    if settings[0].limit_is_the_panels and settings[0].limit:
-        parts.append(Text(f"All were allowed {settings[0].limit}."))
+    if settings[0].limit_is_the_panels and (limit := limit_of(settings)):
+        parts.append(Text(f"All were allowed {limit}."))
     parts += [
         Heading(3, "Success by subtask, percent (tasks)"),
         Table(tables.panel_table(settings), has_total=True),

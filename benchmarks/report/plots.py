@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,8 @@ from benchmarks.sweep.plan import slug
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import CURVE_FILE
 
+MOST_LABELS = 14
+"""Of the turn limits below a plot."""
 PICTURES = "report_images"
 INK = "#1d2430"
 """Of axes and text; the page puts its own in its place."""
@@ -147,10 +150,23 @@ def success_by_turns(settings: Sequence[Setting], colours: Mapping[str, str]) ->
             _line(axes, points, colours[policy], style[apart])
         _legend(axes, limited, colours)
         _legend_of_styles(axes, {", ".join(apart): look for apart, look in style.items()})
-        axes.set_xticks(sorted({s.turns_allowed for s in limited if s.turns_allowed}))
+        turns = sorted({s.turns_allowed for s in limited if s.turns_allowed})
+        axes.set_xticks(_apart(turns))
+        axes.set_xticks(turns, minor=True)
         axes.set_xlabel("turns allowed")
 
     return draw
+
+
+def _apart(places: Sequence[int]) -> list[int]:
+    """Return those of sorted places whose labels have room beside one another, both ends first."""
+    least = (places[-1] - places[0]) / MOST_LABELS
+    chosen = [places[-1]]
+    for place in places[:-1]:
+        before = chosen[-2] if len(chosen) > 1 else -inf
+        if place - before >= least and places[-1] - place >= least:
+            chosen.insert(-1, place)
+    return chosen
 
 
 def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:

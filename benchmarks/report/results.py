@@ -33,13 +33,17 @@ class Setting:
         policy: who played.
         env_id: where.
         split: the split.
-        max_turns: the limit; None is the environment's own.
+        max_turns: the limit that was asked for; None is the environment's own.
         digest: of the panel.
         panel: the panel's own name; empty where it has the environment's.
         short: the policy's name in tables; empty takes the policy itself.
         apart: what else tells it from the sweep's other settings, such as `temperature 0.2`.
-        limit_is_the_panels: all that played the panel had this turn limit, and other panels have
-            others; it is told of the panel then, and not in the name.
+        own_max_turns: the environment's own turn limit, where that was noted.
+        limit_is_the_panels: all that played the panel had this turn limit, which is the
+            environment's own, or other panels have others; it is told of the panel then, and not
+            in the name.
+        own_limits: the environments' own turn limits in all panels, where only some settings have
+            them; empty elsewhere. It stands in the name, which is the same on every panel.
         is_altered: the environment was made with arguments or wrappers of the caller's.
         seeds: of the sampling.
         num_requested: episodes that the sweep asks for.
@@ -60,7 +64,9 @@ class Setting:
     panel: str = ""
     short: str = ""
     apart: tuple[str, ...] = ()
+    own_max_turns: int | None = None
     limit_is_the_panels: bool = False
+    own_limits: str = ""
     is_altered: bool = False
     seeds: list[int] = field(default_factory=list)
     num_requested: int = 0
@@ -89,18 +95,18 @@ class Setting:
 
     @property
     def limit(self) -> str:
-        """The turn limit, `5 turns`; empty where it is the environment's own."""
-        return "" if self.max_turns is None else f"{self.max_turns} turns"
+        """The turn limit, `5 turns`; empty where it is the environment's own, and not known."""
+        return "" if self.turns_allowed is None else f"{self.turns_allowed} turns"
 
     @property
     def turns_allowed(self) -> int | None:
-        """The turn limit; the environment's own is read off the episodes that it ended, if any."""
-        return self.max_turns or self.whole.longest_cut or None
+        """The turn limit; where it was not noted, it is read off the episodes that it ended."""
+        return self.max_turns or self.own_max_turns or self.whole.longest_cut or None
 
     @property
     def name(self) -> str:
-        """Policy, turn limit where it is not the environment's own, and what else differs."""
-        limit = "" if self.limit_is_the_panels else self.limit
+        """Policy, turn limit where it is not the whole panel's, and what else differs."""
+        limit = "" if self.limit_is_the_panels else self.own_limits or self.limit
         return ", ".join(filter(None, [self.short or self.policy, limit, *self.apart]))
 
     @property
@@ -167,13 +173,23 @@ def read_sweep(path: str | Path) -> SweepResults:
 
 
 def mark_panel_limits(settings: Sequence[Setting], panel_of: Callable[[Setting], Hashable]) -> None:
-    """Set `limit_is_the_panels` of settings that are shown together."""
+    """Set what tells the turn limits of settings that are shown together."""
     limits: dict[Hashable, set[int | None]] = {}
     for setting in settings:
         limits.setdefault(panel_of(setting), set()).add(setting.max_turns)
     vary = len(set().union(*limits.values())) > 1
+    own = {s.turns_allowed for s in settings if s.max_turns is None} - {None}
+    numbers = " or ".join(map(str, sorted(filter(None, own))))
+    named = f"{numbers} turns (its own limit)" if own else "its own turn limit"
     for setting in settings:
-        setting.limit_is_the_panels = vary and len(limits[panel_of(setting)]) == 1
+        is_alone = len(limits[panel_of(setting)]) == 1
+        setting.limit_is_the_panels = is_alone and (vary or setting.max_turns is None)
+        setting.own_limits = named if vary and setting.max_turns is None else ""
+
+
+def limit_of(settings: Sequence[Setting]) -> str:
+    """Return the turn limit that settings share, `5 turns`; empty where it is not known."""
+    return next((setting.limit for setting in settings if setting.limit), "")
 
 
 def _setting(
@@ -192,6 +208,7 @@ def _setting(
         ended=max(folder.ended(cell) for cell in cells),
         short=short,
         apart=apart,
+        own_max_turns=max(filter(None, map(folder.max_turns, cells)), default=None),
         is_altered=bool(environment_changes(cells[0])),
     )
     order: dict[str, int] = {}

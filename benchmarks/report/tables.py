@@ -15,6 +15,16 @@ Rows = list[list[str]]
 
 MOST_PAIRS = 30
 PASS_AT = (1, 2, 4, 8, 16, 32, 64)
+CAUSES = {
+    "horizon": "horizon",
+    "max_turns": "turn limit",
+    "env_limit": "environment's limit",
+    "time_limit": "time limit",
+    "token_budget": "out of tokens",
+    "refused": "refused by the server",
+    "no_action": "had no action",
+}
+"""What tables call the causes of truncation, as the viewer does."""
 METRICS = (
     "tasks", "episodes", "failed", "success, avg@k", "score", "turns", "invalid actions",
     "cut short", "tokens an episode", "seconds an episode",
@@ -106,11 +116,20 @@ def _measured(
         f"{tally.turns / scored:.1f}",
         f"{tally.invalid / max(tally.turns, 1):.1%}"
         + f", refusals {tally.refusals}" * bool(tally.refusals),
-        f"{tally.truncated / scored:.1%}" + f", refused {tally.refused}" * bool(tally.refused),
+        _cut_short(tally),
         f"{tally.tokens / scored:.0f}",
         three_digits(tally.seconds / max(num_played, 1)),
         *(["" if cost is None else three_digits(cost)] * has_costs),
     ]
+
+
+def _cut_short(tally: Tally) -> str:
+    """Return the share of episodes that were cut short, and by what: `31.1%: turn limit`."""
+    total, scored = tally.truncated.total(), max(tally.episodes, 1)
+    causes = {CAUSES.get(cause, cause): count for cause, count in tally.truncated.most_common()}
+    each = [f"{cause} {count / scored:.1%}" for cause, count in causes.items()]
+    named = ", ".join(causes if len(causes) == 1 else each)
+    return f"{total / scored:.1%}" + f": {named}" * bool(total)
 
 
 def total_costs(settings: Sequence[Setting]) -> dict[str, float]:

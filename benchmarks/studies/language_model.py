@@ -320,7 +320,8 @@ def draw_curves(folder: Path, grounds: Sequence[str]) -> Path:
                 if fixed is not None:
                     steps, success = series(fixed, "episodes/success")
                     axes.plot(steps, smoothed(success), "--", color=f"C{colour}")
-            axes.set(xlabel="optimizer steps", title=ground)
+            axes.set_xlabel("optimizer steps")
+            axes.set_title(ground, pad=20)
         panels[0].set(ylabel="success (dots: test tasks)", ylim=(0, 1))
         panels[0].legend(frameon=False, loc="lower right")
     return path

@@ -127,6 +127,7 @@ class SweepFolder:
         *,
         seconds: float,
         cost: float | None = None,
+        max_turns: int | None = None,
     ) -> None:
         """Put a played batch in place.
 
@@ -136,6 +137,7 @@ class SweepFolder:
             episodes: its episodes.
             seconds: that it took.
             cost: of its answers; None where nobody told.
+            max_turns: the turn limit, the environment's own too.
 
         Raises:
             UsageError: another call has claimed the cell meanwhile, with other settings.
@@ -149,6 +151,8 @@ class SweepFolder:
         record: dict[str, Any] = {"seconds": round(seconds, 3), "ended": now()}
         if cost is not None:
             record["cost"] = cost
+        if max_turns is not None:
+            record["max_turns"] = max_turns
         write_json(file.with_suffix(".json"), record)
         write_jsonl(file, episodes)
 
@@ -201,6 +205,14 @@ class SweepFolder:
         """Return when the last batch of a cell ended, in ISO 8601; empty where it was not noted."""
         records = (_record(file.with_suffix(".json")) for file in self.files(cell))
         return max((str(record.get("ended", "")) for record in records), default="")
+
+    def max_turns(self, cell: Cell) -> int | None:
+        """Return a cell's turn limit; of the environment's own, None where no batch notes it."""
+        if cell.max_turns is not None:
+            return cell.max_turns
+        records = (_record(file.with_suffix(".json")) for file in self.files(cell))
+        noted = [limit for record in records if type(limit := record.get("max_turns")) is int]
+        return max(noted, default=None)
 
     def _differences(self, cell: Cell) -> str:
         """Return how the cell of this name that is there differs; empty where it does not."""

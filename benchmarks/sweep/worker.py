@@ -87,6 +87,7 @@ class _Play:
             self.episodes.finish(),
             seconds=self.seconds,
             cost=None if self.ledger is None else self.ledger.spent,
+            max_turns=self.environments.max_turns,
         )
         if self.ledger is not None:
             self.ledger.forget()

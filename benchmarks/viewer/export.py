@@ -16,6 +16,7 @@ from typing import Any
 
 from agentgym_envs.files import write_whole
 from agentgym_envs.trajectory import Trajectory
+from benchmarks.viewer.gains import all_gains
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import one_page, strict_json
@@ -85,6 +86,7 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
                 "complete": True,
                 "curves": [curve_of(run) for run in index.runs],
                 "options": [options_of(run) for run in index.runs],
+                "gains": dict(all_gains(index)),
                 "episodes_a_part": EPISODES_A_PART,
                 "with_scenes": with_scenes,
                 "with_tokens": with_tokens,

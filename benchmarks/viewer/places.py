@@ -158,7 +158,7 @@ def _file_run(source: RunFolder, root: Path) -> Run:
 def _cell_run(source: RunFolder, root: Path) -> Run:
     name = _name(source.path, root)
     cell = Cell.from_json(source.record)
-    turns = "its own turn limit" if cell.max_turns is None else f"{cell.max_turns} turns"
+    turns = _turn_limit(source, cell)
     about = {
         "policy": cell.policy,
         "environment": f"{cell.scenario}, {cell.split}",
@@ -166,7 +166,8 @@ def _cell_run(source: RunFolder, root: Path) -> Run:
         "seed": str(cell.seed),
         "asked": f"{len(cell.tasks)} tasks x {cell.samples}, temperature {cell.temperature:g}",
     }
-    parts = [cell.scenario, *([] if cell.max_turns is None else [turns]), f"seed {cell.seed}"]
+    limit = [turns.partition(" (")[0]] if turns[0].isdigit() else []
+    parts = [cell.scenario, *limit, f"seed {cell.seed}"]
     return Run(
         name,
         "cell",
@@ -179,6 +180,17 @@ def _cell_run(source: RunFolder, root: Path) -> Run:
         limit=turns,
         has_options=True,
     )
+
+
+def _turn_limit(source: RunFolder, cell: Cell) -> str:
+    """Return a cell's turn limit in words; the environment's own as its batches note it."""
+    if cell.max_turns is not None:
+        return f"{cell.max_turns} turns"
+    for file in source.files[:1]:
+        limit = read_json(file.with_suffix(".json")).get("max_turns")
+        if type(limit) is int:
+            return f"{limit} turns (its own limit)"
+    return "its own turn limit"
 
 
 def _sweep_of(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from agentgym_envs.hosts import is_own_name
+from benchmarks.viewer.gains import gain_of
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import PAGE, page_files, strict_json
@@ -158,10 +159,14 @@ def _index(server: ViewerServer, query: _Query) -> Any:
 
 
 def _run(server: ViewerServer, query: _Query) -> Run:
-    number = _number(query, "run")
+    return server.index.runs[_run_number(server, query, "run")]
+
+
+def _run_number(server: ViewerServer, query: _Query, name: str) -> int:
+    number = _number(query, name)
     if not 0 <= number < len(server.index.runs):
         raise LookupError(f"there is no run {number}")
-    return server.index.runs[number]
+    return number
 
 
 def _curve(server: ViewerServer, query: _Query) -> Any:
@@ -171,6 +176,11 @@ def _curve(server: ViewerServer, query: _Query) -> Any:
 
 def _options(server: ViewerServer, query: _Query) -> Any:
     return options_of(_run(server, query))
+
+
+def _gain(server: ViewerServer, query: _Query) -> Any:
+    first, second = (_run_number(server, query, name) for name in ("run", "vs"))
+    return gain_of(server.index, first, second)
 
 
 def _trajectory(server: ViewerServer, query: _Query) -> Any:
@@ -216,6 +226,7 @@ _ANSWERS: dict[str, Callable[[ViewerServer, _Query], Any]] = {
     "index": _index,
     "curve": _curve,
     "options": _options,
+    "gain": _gain,
     "trajectory": _trajectory,
     "scene": _scene,
     "tokens": _tokens,

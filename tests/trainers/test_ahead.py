@@ -170,7 +170,7 @@ def test_without_staleness_nothing_is_played_ahead(
         trainer = make_trainer(tmp_path, urls, 0, snapshots, max_steps=2)
         trainer.train()
     for step, batch in enumerate(batches_of(tmp_path)):
-        assert {one.global_step for one in batch} == {step}
+        assert {one.global_step for one in batch} == {step + 1}
         assert all("weights_step" not in turn.to_json() for one in batch for turn in one.turns)
         assert max(largest_gap(one, snapshots.weights[step]) for one in batch) < 1e-4
     assert not logged(trainer, "async/staleness")
@@ -343,7 +343,7 @@ def test_a_dead_servers_episodes_are_played_elsewhere_and_none_is_trained_twice(
     for step, batch in enumerate(batches):
         assert all(one.status != "failed" for one in batch)
         assert [one.task_id for one in batch] == tasks_in_lockstep[step]
-        assert {one.global_step for one in batch} == {max(step - 1, 0)}
+        assert {one.global_step for one in batch} == {step + 1}
     traces = [str(one.traces) for batch in batches for one in batch]
     assert len(set(traces)) == 4 * EPISODES
 

@@ -169,7 +169,7 @@ def test_the_steps_file_says_what_each_token_was_credited_with(
     """Under `dapo` the weights of rows are 1, so the loss has the same numbers."""
     given = [episode(1.0), episode(0.0, traces=[trace(3, [1, 0, 1], seed=2)]), FAILED]
     batch, trainer = credited(kind, given, loss_type="dapo")
-    path = Path(trainer.args.output_dir) / "trajectories/train_000000.jsonl"
+    path = Path(trainer.args.output_dir) / "trajectories/train_000001.jsonl"
     written = [t.traces[0].advantages for t in read_jsonl(path) if t.traces]
     used = batch["advantages"] if batch["advantages"].ndim > 1 else batch["advantages"][:, None]
     expected = used * batch["tool_mask"] * batch["completion_mask"]

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_folder, make_model, ma
 from trainers.grpo import AgentGRPOTrainer, main
 from trainers.options.arguments import RolloutArguments
 from trainers.options.errors import UsageError
+from trainers.runs.folder import read_metrics
 
 
 def losses(trainer: AgentGRPOTrainer) -> dict[int, tuple[float, float]]:
@@ -41,7 +43,7 @@ def test_the_files_of_training_hold_advantages_and_those_of_evaluations_none(
     trainer.train()
     folder = Path(trainer.args.output_dir) / "trajectories"
     groups: dict[str, list[float]] = {}
-    for trajectory in read_jsonl(folder / "train_000000.jsonl"):
+    for trajectory in read_jsonl(folder / "train_000001.jsonl"):
         trace = trajectory.trace
         assert len(trace.advantages) == len(trace.action_mask)
         (credited,) = {a for a, m in zip(trace.advantages, trace.action_mask, strict=True) if m}
@@ -68,7 +70,7 @@ def test_training_and_its_evaluations_sample_from_the_cut_distribution(
     trainer = trainer_in(top_k=1, max_steps=1, entropy_coef=1e-6, **options)
     trainer.train()
     folder = Path(trainer.args.output_dir) / "trajectories"
-    for name in ("train_000000.jsonl", "eval_000001.jsonl"):
+    for name in ("train_000001.jsonl", "eval_000001.jsonl"):
         traces = [trajectory.trace for trajectory in read_jsonl(folder / name)]
         assert all(trace.action_mask and not any(trace.logprobs) for trace in traces)
     (entry,) = [e for e in trainer.state.log_history if "loss" in e]
@@ -125,12 +127,27 @@ def test_the_horizon_follows_the_global_step(trainer_in: Callable[..., AgentGRPO
     trainer.train()
     entries = [entry for entry in trainer.state.log_history if "loss" in entry]
     assert [entry["horizon"] for entry in entries] == [1, 2]
-    for step, limit in ((0, 1), (1, 2)):
+    for step, limit in ((1, 1), (2, 2)):
         path = Path(trainer.args.output_dir) / f"trajectories/train_{step:06d}.jsonl"
         played = list(read_jsonl(path))
         assert {t.global_step for t in played} == {step}
         assert max(len(t.turns) for t in played) == limit
         assert {t.truncated_by for t in played} <= {None, "horizon"}
+
+
+def test_a_steps_episodes_have_the_number_of_its_metrics(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    trainer = trainer_in(max_steps=3)
+    trainer.train()
+    logged = [entry for entry in read_metrics(trainer.args.output_dir) if "reward" in entry]
+    files = sorted((Path(trainer.args.output_dir) / "trajectories").glob("train_*"))
+    assert [entry["global_step"] for entry in logged] == [1, 2, 3]
+    assert [path.name for path in files] == [f"train_00000{step}.jsonl" for step in (1, 2, 3)]
+    for entry, path in zip(logged, files, strict=True):
+        played = list(read_jsonl(path))
+        assert {one.global_step for one in played} == {entry["global_step"]}
+        assert fmean(one.success for one in played) == entry["episodes/success"]
 
 
 def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(

@@ -365,7 +365,7 @@ def test_a_second_run_is_told_who_holds_the_folder(
 ) -> None:
     folder = tmp_path / "run"
     with start("grpo", options(model, folder, "--max_steps", "10000")) as first:
-        wait_for((folder / "trajectories/train_000000.jsonl").exists, first)
+        wait_for((folder / "trajectories/train_000001.jsonl").exists, first)
         before = (folder / "run.json").read_text()
         with pytest.raises(
             Exception, match=rf"held by `agentgym train grpo` \(process {first.pid} "

@@ -100,7 +100,7 @@ def test_the_steps_file_says_what_each_token_was_credited_with(trainer_in: Maker
     given = [played([0.0, -0.5, 1.0], [1, 0, 1], [1, 1], seed=5), played([0.25], [1, 1, 0])]
     trainer = trainer_in(given=given, whiten_advantages=False)
     trainer.train()
-    path = Path(trainer.args.output_dir) / "trajectories/train_000000.jsonl"
+    path = Path(trainer.args.output_dir) / "trajectories/train_000001.jsonl"
     written = [[trace.advantages for trace in t.traces] for t in read_jsonl(path)]
     assert written == [[[0.5, 0, 0.5], [1.0, 1.0]], [[0.25, 0.25, 0]]]
 

@@ -116,5 +116,5 @@ def test_what_the_page_says_of_stopping_resuming_and_saving(
 def test_the_horizon_of_the_page_grows(script: Any) -> None:
     trainer = script("grpo")["trainer"]
     assert [trainer.rollout.schedule(step) for step in (0, 30, 60)] == [4, 6, 8]
-    played = list(read_jsonl("runs/python/grpo/trajectories/train_000000.jsonl"))
+    played = list(read_jsonl("runs/python/grpo/trajectories/train_000001.jsonl"))
     assert len(played) == 8 and max(len(episode.turns) for episode in played) <= 4

@@ -67,7 +67,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_run_goes_on(
 ) -> None:
     folder = tmp_path / "run"
     process = start("grpo", command("--save_steps", "10000", steps=10000))
-    wait_for((folder / "trajectories/train_000002.jsonl").exists, process)
+    wait_for((folder / "trajectories/train_000003.jsonl").exists, process)
     process.send_signal(signal.SIGINT)
     said, complained = process.communicate(timeout=120)
     assert process.returncode == 130, complained
@@ -92,7 +92,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_run_goes_on(
 def test_a_second_ctrl_c_ends_at_once(command: Command, tmp_path: Path) -> None:
     slow = ["--wrapper", "tests.trainers.toys:Slow"]
     process = start("grpo", command(*slow, steps=10000))
-    wait_for((tmp_path / "run/trajectories/train_000000.jsonl").exists, process)
+    wait_for((tmp_path / "run/trajectories/train_000001.jsonl").exists, process)
     wait_for((tmp_path / "run/checkpoint-1/trainer_state.json").exists, process)
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
@@ -311,12 +311,12 @@ def test_a_new_run_sets_the_folders_earlier_one_aside_and_says_so(
     assert json.loads((folder / "run.json").read_text())["seed"] == 5
     assert sorted(path.name for path in folder.glob("checkpoint-*")) == ["checkpoint-1"]
     assert sorted(path.name for path in (folder / "trajectories").iterdir()) == [
-        "train_000000.jsonl"
+        "train_000001.jsonl"
     ]
     assert (folder / "notes.txt").exists()
     assert {"config.json", "model.safetensors"} <= names_in(folder / "previous-1")
     assert {"config.json", "model.safetensors"} <= names_in(folder)
-    assert list(read_jsonl(folder / "previous-1/trajectories/train_000001.jsonl"))
+    assert list(read_jsonl(folder / "previous-1/trajectories/train_000002.jsonl"))
 
 
 def test_a_run_that_is_cut_short_leaves_no_earlier_ones_model(tmp_path: Path) -> None:

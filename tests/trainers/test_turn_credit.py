@@ -221,7 +221,7 @@ def test_information_gain_trains_on_questions(tmp_path: Path) -> None:
         ]
     )
     assert status == 0
-    lines = (tmp_path / "run/trajectories/train_000000.jsonl").read_text().splitlines()
+    lines = (tmp_path / "run/trajectories/train_000001.jsonl").read_text().splitlines()
     advantages = [
         value
         for line in lines

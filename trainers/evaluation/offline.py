@@ -25,7 +25,7 @@ from trainers.runs.announcement import (
     rate_plan,
     title_of,
 )
-from trainers.runs.progress import use_short_progress
+from trainers.runs.progress import show_progress
 from trainers.runs.records import keep_records
 from trainers.runs.trajectories import TrajectoryFiles
 
@@ -78,7 +78,7 @@ def watch_by_playing(
     keep_records(trainer, configs=trainer.run_options)
     plan = partial(_plan, trainer, evaluation, ", ".join(trained_on))
     trainer.add_callback(Announcement(title_of(trainer), plan))
-    use_short_progress(trainer)
+    show_progress(trainer)
     if environments is None:
         return
     check_names(rollout, environments.env_ids)
@@ -140,4 +140,5 @@ def _validation_beside(
     trainer.add_callback(files)
     played = environments.rollout(policy, failure_rules=rollout.failure_rules)
     played.on_outage = trainer.save_now
+    played.on_trajectory = trainer.signs.count
     return validation_of(environments, played, evaluation, files, eval_dataset=eval_dataset)

@@ -6,6 +6,7 @@ machinery broke, are counted apart and enter nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import comb
@@ -35,10 +36,9 @@ class Tally:
         episodes: episodes that have a score.
         failures: episodes that failed.
         unscored: episodes that only a judge could have scored, where there was none.
-        truncated: episodes cut short.
+        truncated: episodes cut short, by cause.
         longest_cut: turns of the longest episode that a turn limit ended; 0 where none was.
         seconds: that the episodes took, failed ones too; 0 where nobody measured.
-        refused: episodes that ended because a server refused to answer.
         refusals: answers that a server marks as the model's refusal.
         cut_answers: turns that ended at their greatest length.
         prompt_tokens: tokens that a server read, cached ones included.
@@ -54,10 +54,9 @@ class Tally:
     episodes: int = 0
     failures: int = 0
     unscored: int = 0
-    truncated: int = 0
+    truncated: Counter[str] = field(default_factory=Counter)
     longest_cut: int = 0
     seconds: float = 0.0
-    refused: int = 0
     refusals: int = 0
     cut_answers: int = 0
     prompt_tokens: int = 0
@@ -85,8 +84,8 @@ class Tally:
         self.invalid += sum(not turn.is_valid_action for turn in episode.turns)
         self.tokens += sum(turn.num_tokens for turn in episode.turns)
         self.episodes += 1
-        self.truncated += episode.status == "truncated"
-        self.refused += episode.truncated_by == "refused"
+        if episode.status == "truncated":
+            self.truncated[str(episode.truncated_by)] += 1
         if episode.truncated_by == "max_turns":
             self.longest_cut = max(self.longest_cut, len(episode.turns))
 

@@ -22,6 +22,7 @@ from trainers.options.arguments import EvaluationArguments
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.runs.records import weights_step
+from trainers.runs.signs import SignsOfLife
 from trainers.runs.trajectories import TrajectoryFiles
 
 SPLITS = ("train", "validation", "test")
@@ -145,6 +146,18 @@ class RolloutEvaluationMixin:
         """The evaluation, made at first use; None where there is no environment."""
         return None if self.make_validation is None else self.make_validation()
 
+    @cached_property
+    def signs(self: Any) -> SignsOfLife:
+        """Says what the run is doing where it is silent for long."""
+        signs = SignsOfLife()
+        signs.is_shown = self.is_world_process_zero()
+        return signs
+
+    def train(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """Train, with signs of life; see `transformers.Trainer.train`."""
+        with self.signs.writing():
+            return super().train(*args, **kwargs)  # type: ignore[misc]
+
     def evaluate(
         self: Any,
         eval_dataset: Any = None,
@@ -186,7 +199,13 @@ class RolloutEvaluationMixin:
         step = self.state.global_step
         if not self.is_in_train:
             step = weights_step(self.args, self.state, self.control)
-        with self.playing():
+        name = f"{label} at step {step}" if label != "eval" else f"evaluation at step {step}"
+        share = len(range(self.accelerator.process_index, len(task_ids), self.args.world_size))
+        with (
+            self.signs.writing(),
+            self.signs.playing(name, share, is_evaluation=True),
+            self.playing(),
+        ):
             trajectories = self._play_share(validation, task_ids, label, step)
         result = summarize(trajectories)
         values = _values(result)

@@ -154,6 +154,11 @@ class Environments:
         shown = distinct_names(self.env_ids)
         return dict(zip(self.vectors, (shown[env_id] for env_id in self.env_ids), strict=True))
 
+    @property
+    def max_turns(self) -> int:
+        """The largest turn limit of the environments."""
+        return max(env.max_turns for env in self._probes.values())
+
     @cached_property
     def floors(self) -> dict[str, tuple[str, ...]]:
         """The floors of each environment, by what tables call it."""

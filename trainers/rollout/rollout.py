@@ -40,6 +40,7 @@ class Rollout:
     Attributes:
         on_outage: called when machinery stays broken after the first pause; a trainer saves a
             checkpoint.
+        on_trajectory: called with each trajectory as its episode ends, before a call's own.
         is_proven: an episode has ended on this machinery.
 
     Raises:
@@ -66,6 +67,7 @@ class Rollout:
         self.failure_rules = failure_rules or FailureRules()
         self.overlap = overlap
         self.on_outage: Callable[[], None] | None = None
+        self.on_trajectory: Callable[[Trajectory], None] | None = None
         self.is_proven = False
 
     def run(
@@ -154,6 +156,12 @@ class Rollout:
             self.policy.begin_batch, stream=stream, temperature=temperature, global_step=global_step
         )
         attempts.persist(begin)
+        called = [one for one in (self.on_trajectory, on_trajectory) if one is not None]
+
+        def see(trajectory: Trajectory) -> None:
+            for one in called:
+                one(trajectory)
+
         return attempts.persist(
             lambda: kind(
                 self.envs,
@@ -164,7 +172,7 @@ class Rollout:
                 global_step=global_step,
                 overlap=self.overlap,
                 begin=begin,
-                on_trajectory=on_trajectory,
+                on_trajectory=see,
                 finished=finished,
                 branches=branches,
                 places=places,

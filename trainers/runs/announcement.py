@@ -36,7 +36,7 @@ class Announcement(TrainerCallback):  # type: ignore[misc]
         if state.global_step >= state.max_steps:
             steps = f"all {state.max_steps} optimizer steps are taken"
         elif state.global_step:
-            steps = f"optimizer steps {state.global_step} to {state.max_steps}"
+            steps = f"optimizer steps {state.global_step + 1} to {state.max_steps}"
         print_plan(f"{self._title}: {steps}, written to {args.output_dir}", self._plan())
 
 

@@ -18,6 +18,10 @@ from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
 SMOOTHING = 9
 """Log entries of the moving average."""
 TRAINING, AVERAGE, HELD_OUT = "#9db7d5", "#1f4e8c", "#b3541e"
+MOST_NAMED = 7
+"""With so many stages of the horizon the first one's name is whole, and the others' a number."""
+_LETTER = 0.075
+"""Inches of a letter above the axes."""
 OF_EACH = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")
 """The colours of the environments of a mixture."""
 
@@ -64,10 +68,7 @@ def draw_run_curve(folder: str | Path) -> Path | None:
         draw_success(axes, steps, success)
     environments = _draw_environments(axes, entries)
     _draw_validations(axes, entries)
-    axes.set(xlabel="optimizer step", ylabel="success rate", ylim=(0, 1))
-    axes.set_xlim(-max(last, 1) * 0.02, max(last, 1) * 1.02)
-    axes.set_title(_title(folder))
-    axes.spines[["top", "right"]].set_visible(False)
+    frame(axes, last, title=_title(folder))
     handles, labels = axes.get_legend_handles_labels()
     if not len(steps) and len(loss_steps):
         handles += _draw_loss(axes, loss_steps, loss)
@@ -78,11 +79,31 @@ def draw_run_curve(folder: str | Path) -> Path | None:
             handles, labels, title=title, loc="upper left", bbox_to_anchor=(1.1, 1.0), frameon=False
         )
     elif handles:
-        axes.legend(handles, labels, loc="lower right", frameon=False)
+        legend_below(axes, handles, labels)
     path = folder / CURVE_FILE
     with replacing(path) as unfinished:
         figure.savefig(unfinished, dpi=130, format="png")
     return path
+
+
+def frame(axes: Any, last: int, *, title: str) -> None:
+    """Draw the axes of success over whole optimizer steps.
+
+    Args:
+        axes: to draw on.
+        last: the last step.
+        title: stands above, with room for the horizons between.
+    """
+    axes.set(xlabel="optimizer step", ylabel="success rate", ylim=(0, 1))
+    axes.set_xlim(-max(last, 1) * 0.02, max(last, 1) * 1.02)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_title(title, pad=20)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def legend_below(axes: Any, handles: list[Any], labels: list[str]) -> None:
+    """Draw the legend below the axes, where it hides nothing."""
+    axes.figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
 
 
 def draw_success(axes: Any, steps: Array, success: Array) -> None:
@@ -126,18 +147,28 @@ def _differ(entries: list[dict[str, Any]], prefix: str) -> bool:
 
 
 def shade_horizons(axes: Any, steps: Array, horizons: Array) -> None:
-    """Shade the stages of the horizon and write its turns above them."""
+    """Shade the stages of the horizon and write its turns above the axes, where there is room."""
+    if not len(steps):
+        return
+    width = axes.get_position().width * axes.figure.get_figwidth()
+    per_letter = _LETTER * (steps[-1] + 1 - steps[0]) / width
     starts = [i for i in range(len(horizons)) if i == 0 or horizons[i] != horizons[i - 1]]
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(steps) - 1
         left, right = steps[start] - 1, steps[end] - (number + 1 < len(starts))
         axes.axvspan(left, right, color=AVERAGE, alpha=0.04 + 0.05 * (number % 2), linewidth=0)
+        turns = f"{horizons[start]:.0f}"
+        names = (f"horizon {turns}", turns) if number == 0 or len(starts) < MOST_NAMED else (turns,)
+        if number == 0 and len(names[0]) * per_letter > right - left:
+            axes.text(0, 1.02, "horizon ", ha="right", va="bottom", fontsize=9, color="#51637a",
+                      transform=axes.transAxes)  # fmt: skip
+        fitting = [name for name in names if (len(name) + 1) * per_letter <= right - left]
         axes.text(
             (left + right) / 2,
-            0.97,  # of the axes' height
-            f"horizon {horizons[start]:.0f}",
+            1.02,  # of the axes' height
+            next(iter(fitting), turns if number == 0 else ""),
             ha="center",
-            va="top",
+            va="bottom",
             fontsize=9,
             color="#51637a",
             transform=axes.get_xaxis_transform(),

@@ -44,7 +44,13 @@ class ShortProgress(ProgressCallback):  # type: ignore[misc]
 
 
 def short_line(global_step: int, logs: dict[str, Any]) -> str | None:
-    """Return the line for a log entry; None where it holds nothing that is shown."""
+    """Return the line for a log entry; None where it holds nothing that is shown.
+
+    Args:
+        global_step: the run's; an entry about the weights of another step names it.
+        logs: the entry.
+    """
+    global_step = logs.get("global_step", global_step)
     parts = [
         f"{name} {logs[key]:{spec}}{_of_each(key, spec, logs)}"
         for key, (name, spec) in SHOWN.items()
@@ -64,8 +70,9 @@ def _of_each(key: str, spec: str, logs: dict[str, Any]) -> str:
     return f" ({', '.join(own)})" if own and short in _BY_ENVIRONMENT else ""
 
 
-def use_short_progress(trainer: Any) -> None:
-    """Replace a trainer's progress bar, if it shows one."""
+def show_progress(trainer: Any) -> None:
+    """Replace a trainer's progress bar, if it shows one, and let it give signs of life."""
+    trainer.add_callback(trainer.signs)
     if trainer.pop_callback(ProgressCallback) is not None:
         trainer.add_callback(ShortProgress())
 

@@ -129,6 +129,17 @@ class EpisodeProgress:
         self._ended_before += episodes * earlier
         self.show()
 
+    def count(self, name: str, trajectory: Trajectory, *, earlier: bool = False) -> None:
+        """Count an episode that has ended; see `add`."""
+        is_scored = trajectory.status != "failed"
+        self.add(
+            name,
+            won=is_scored and trajectory.success,
+            lost=is_scored and not trajectory.success,
+            failed=not is_scored,
+            earlier=earlier,
+        )
+
     def show(self) -> None:
         """Draw the bars anew."""
         if not self._is_shown:
@@ -145,7 +156,7 @@ class EpisodeProgress:
             costs = [cost for cost in spent.values() if cost is not None]
             parts[_ALL] = together.facts(sum(costs) if costs else None)
         if played := together.ended - self._ended_before:
-            left = (self._clock() - self._began) / played * (together.total - together.ended)
+            left = (self._clock() - self._began) / played * max(0, together.total - together.ended)
             next(reversed(parts.values())).append(f"{timedelta(seconds=round(left))} left")
         return {name: ", ".join(facts) for name, facts in parts.items()}
 
@@ -221,11 +232,11 @@ class Watch:
             if ledger is not None:
                 ledger.keep_in(self.finished.path.with_suffix(ANSWERS))
             for trajectory in self.finished.values():
-                self._count(trajectory, earlier=True)
+                self._progress.count(name, trajectory, earlier=True)
 
     def __call__(self, trajectory: Trajectory) -> None:
         """Count an episode that has ended."""
-        self._count(trajectory)
+        self._progress.count(self._name, trajectory)
 
     def forget(self) -> None:
         """Remove the files of episodes and answers: the caller has written all of them."""
@@ -249,16 +260,6 @@ class Watch:
                 f"{cost}. The same command with --resume plays the others",
                 file=sys.stderr,
             )
-
-    def _count(self, trajectory: Trajectory, *, earlier: bool = False) -> None:
-        is_scored = trajectory.status != "failed"
-        self._progress.add(
-            self._name,
-            won=is_scored and trajectory.success,
-            lost=is_scored and not trajectory.success,
-            failed=not is_scored,
-            earlier=earlier,
-        )
 
 
 def _unfinished_file_of(path: Path, *, resume: bool) -> Path:

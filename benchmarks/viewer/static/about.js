@@ -2,7 +2,7 @@
 // side.
 
 import { el } from "./dom.js";
-import { number, plural } from "./marks.js";
+import { number, plural, points } from "./marks.js";
 
 // What could not be read, a sentence each. It is drawn again only where that has changed.
 export function drawProblems(host, problems, count) {
@@ -48,9 +48,8 @@ function compared(one, other) {
 
 function drawOptions(found, names) {
   const { differing, alone, alike } = compared(...found);
-  const parts = [
-    el("h3", {}, `${plural(differing.length, "option")} differ${differing.length === 1 ? "s" : ""}`),
-  ];
+  const differ = `${plural(differing.length, "option")} differ${differing.length === 1 ? "s" : ""}`;
+  const parts = [el("summary", {}, differ)];
   if (differing.length) parts.push(table(differing, names));
   const folded = [
     ["alone", alone, "of one run alone"],
@@ -60,7 +59,21 @@ function drawOptions(found, names) {
     const title = el("summary", {}, `${number(rows.length)} ${rows.length === 1 ? "is" : "are"} ${told}`);
     parts.push(el("details", { class: kind }, title, table(rows, names)));
   }
-  return parts;
+  return el("details", { class: "differing" }, parts);
+}
+
+// How much better the second run did, task by task, as `agentgym compare` tells it.
+function drawGain(gain, [first, second]) {
+  if (!gain) return el("p", { class: "gain" }, "No paired gain: they have no last evaluation on the same tasks.");
+  const { low, high, tasks, better, worse, of } = gain;
+  const moments = [...new Set(of)].filter(Boolean).join(" against ");
+  const value = `${points(gain.gain)} points (${points(low)} to ${points(high)})`;
+  const told = [
+    ` over ${first}: 95% interval, paired over ${plural(tasks, "task")}`,
+    `better on ${number(better)}, worse on ${number(worse)}`,
+    ...(moments ? [moments] : []),
+  ];
+  return el("p", { class: "gain" }, `${second} gains `, el("strong", {}, value), told.join(" · "));
 }
 
 // The box above the curve. It is drawn again where it tells of something else only, so that what is
@@ -105,7 +118,11 @@ export class About {
   async compare(entries, run, vs) {
     const { options } = this;
     const numbers = [run, vs].map((one) => entries.runs.indexOf(one));
-    const found = await Promise.all(numbers.map((number) => this.source.options(number)));
-    options.replaceChildren(...drawOptions(found, [run.full, vs.full]));
+    const names = [run.full, vs.full];
+    const [gain, ...found] = await Promise.all([
+      this.source.gain(...numbers),
+      ...numbers.map((number) => this.source.options(number)),
+    ]);
+    options.replaceChildren(drawGain(gain, names), drawOptions(found, names));
   }
 }

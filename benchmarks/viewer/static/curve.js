@@ -1,22 +1,18 @@
 // Draws a training run's learning curve with the horizon's stages: success, or any other metric.
 
 import { axes, legend, line, nearest, rangeOf, scales, shades } from "./curve_frame.js";
-import { smoothed, valuesOf, withReadout } from "./curve_frame.js";
+import { measuredPoint, smoothed, valuesOf, withReadout } from "./curve_frame.js";
 import { svg } from "./dom.js";
 import { number, percent } from "./marks.js";
-import { written } from "./metrics.js";
+import { isValidated, written } from "./metrics.js";
 
 const MOST_DOTS = 24;
 const USUAL = "Point at the curve for its values; a circle lists the trajectories of its step.";
 
-function validations(points, { x, y }) {
-  return points.filter((point) => point.validation !== undefined).flatMap((point) => {
-    const at = x(point.step);
-    const told = `validation at step ${point.step}: ${percent(point.validation)}`;
-    const place = { class: "validation", cx: at, cy: y(point.validation), r: 4 };
-    const dot = svg("circle", place, svg("title", {}, told));
-    if (point.low === undefined || point.high === undefined) return [dot];
-    return [svg("path", { class: "interval", d: `M${at},${y(point.low)}V${y(point.high)}` }), dot];
+function validations(points, scale, name = "validation", show = percent) {
+  return points.filter((point) => point[name] !== undefined).flatMap((point) => {
+    const told = `validation at step ${point.step}: ${show(point[name])}`;
+    return measuredPoint({ ...point, value: point[name] }, scale, "validation", told);
   });
 }
 
@@ -122,18 +118,26 @@ export function drawMetric(host, points, { metric, isLog }, steps, onStep) {
   host.hidden = values.length === 0;
   if (host.hidden) return;
   const show = (value) => written(value, metric);
-  const range = rangeOf(values.map(([, value]) => value), { isLog, show });
+  const bounds = points.flatMap(({ low, high }) => [low, high]).filter((end) => end !== undefined);
+  const hasBounds = bounds.length > 0;
+  const range = rangeOf([...values.map(([, value]) => value), ...bounds], { isLog, show });
   const scale = scales(points, host.clientWidth, range);
   const [first, final] = [values[0], values.at(-1)];
   const ends = `${show(first[1])} at step ${first[0]}, ${show(final[1])} at step ${final[0]}`;
   const picture = pictureOf(scale, `${metric}: ${ends}`);
   picture.append(...shades(points, scale), ...axes(scale));
-  const parts = [[values.length > MOST_DOTS ? "each" : "smooth", metric]];
-  picture.append(svg("path", { class: parts[0][0], d: line(values, scale) }));
-  if (values.length > MOST_DOTS) {
+  const parts = [];
+  if (isValidated(metric)) {
+    picture.append(...validations(points, scale, "value", show));
+    parts.push(["validation", hasBounds ? `${metric}, 95% interval` : metric]);
+  } else if (values.length > MOST_DOTS) {
+    parts.push(["each", metric]);
+    picture.append(svg("path", { class: "each", d: line(values, scale) }));
     picture.append(svg("path", { class: "smooth", d: line(smoothed(values), scale) }));
     parts.push(["smooth", "moving average"]);
   } else {
+    parts.push(["smooth", metric]);
+    picture.append(svg("path", { class: "smooth", d: line(values, scale) }));
     const dots = values.map(([step, value]) =>
       svg("circle", { class: "point", cx: scale.x(step), cy: scale.y(value), r: 2.5 }),
     );

@@ -7,6 +7,8 @@ const HEIGHT = 190;
 const NARROW = 500;
 const NARROW_HEIGHT = 150;
 const MOST_TICKS = 5;
+// The width of a letter of a label, at most.
+const LETTER = 7;
 export const EDGE = { left: 52, right: 28, top: 20, bottom: 26 };
 
 // As in learning_curve.png, the ends are continued with the first and last value.
@@ -86,8 +88,10 @@ export function scales(points, clientWidth, range = SHARES) {
   };
 }
 
-function stepTicks(last) {
-  const size = Math.max(1, tickSize(last, 8));
+// As many as have room beside one another.
+function stepTicks(last, room) {
+  const most = Math.max(1, Math.min(8, Math.floor(room / (LETTER * (String(last).length + 2)))));
+  const size = Math.max(1, tickSize(last, most));
   const found = [];
   for (let step = 0; step <= last; step += size) found.push(step);
   return found;
@@ -107,7 +111,8 @@ export function axes({ x, y, last, width, height, range }) {
     svg("path", { class: "rule", d: `M${EDGE.left},${y(value)}H${width - EDGE.right}` }),
     svg("text", { x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end" }, range.show(value)),
   ]);
-  const steps = stepTicks(last).map((step) =>
+  const room = width - EDGE.left - EDGE.right;
+  const steps = stepTicks(last, room).map((step) =>
     svg("text", { x: x(step), y: height - 8, "text-anchor": "middle" }, step),
   );
   return [...marks, ...steps];
@@ -123,22 +128,42 @@ function stages(points) {
   return found;
 }
 
-// The stages of the horizon, with its turns above them.
+const hasRoom = (name, room) => LETTER * (name.length + 1) <= room;
+
+// The stages of the horizon, with its turns above them where there is room.
 export function shades(points, { x, top, bottom }) {
-  return stages(points).flatMap(({ horizon, start, end }, place) => {
+  const found = stages(points);
+  const areWhole = found.every(({ horizon, start, end }) =>
+    hasRoom(`horizon ${horizon}`, x(end) - x(start)),
+  );
+  const drawn = found.flatMap(({ horizon, start, end }, place) => {
     const [left, right] = [x(start), x(end)];
     const shade = { x: left, y: top, width: Math.max(1, right - left), height: bottom - top };
-    const middle = { x: (left + right) / 2, y: top - 6, "text-anchor": "middle" };
+    const middle = { x: (left + right) / 2, y: top - 8, "text-anchor": "middle" };
+    const names = areWhole ? [`horizon ${horizon}`] : [String(horizon)];
+    const shown = names.filter((name) => hasRoom(name, right - left));
     return [
       svg("rect", { class: place % 2 ? "stage odd" : "stage", ...shade }),
-      svg("text", { class: "stage-name", ...middle }, `horizon ${horizon}`),
+      ...shown.map((name) => svg("text", { class: "stage-name", ...middle }, name)),
+      svg("title", {}, `horizon ${horizon}`),
     ];
   });
+  if (areWhole || !found.length) return drawn;
+  const before = { x: EDGE.left - 4, y: top - 8, "text-anchor": "end" };
+  return [svg("text", { class: "stage-name", ...before }, "horizon"), ...drawn];
 }
 
 // [step, value] of the points that have a value of a name.
 export function valuesOf(points, name) {
   return points.filter((one) => one[name] !== undefined).map((one) => [one.step, one[name]]);
+}
+
+// A measured value with its interval, where it has one: {step, value, low, high}.
+export function measuredPoint({ step, value, low, high }, { x, y }, kind, told) {
+  const at = x(step);
+  const dot = svg("circle", { class: kind, cx: at, cy: y(value), r: 4 }, svg("title", {}, told));
+  if (low === undefined || high === undefined) return [dot];
+  return [svg("path", { class: `interval ${kind}`, d: `M${at},${y(low)}V${y(high)}` }), dot];
 }
 
 export function smoothed(values) {
@@ -158,7 +183,7 @@ export function nearest(points, step) {
 export function legend(parts) {
   const items = parts.map(([kind, told]) => {
     const sample = svg("svg", { width: 18, height: 8, "aria-hidden": "true" });
-    const isDot = kind === "validation" || kind === "dot";
+    const isDot = kind === "dot" || kind.startsWith("validation");
     sample.append(
       isDot
         ? svg("circle", { class: kind, cx: 9, cy: 4, r: 3.5 })

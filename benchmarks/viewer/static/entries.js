@@ -10,14 +10,15 @@ const CAUSES = {
   no_action: "had no action",
 };
 
+export const causeOf = (cause) => CAUSES[cause] ?? cause ?? "cut off";
+
 export function outcomeOf(entry) {
   if (entry.status === "failed") {
     return { kind: "failed", mark: "✕", told: entry.cause === "unscored" ? "unscored" : "failed" };
   }
   if (entry.success) return { kind: "success", mark: "✓", told: "success" };
   if (entry.status === "truncated") {
-    const cause = CAUSES[entry.cause] ?? entry.cause ?? "cut off";
-    return { kind: "cut", mark: "◔", told: `cut: ${cause}` };
+    return { kind: "cut", mark: "◔", told: `cut: ${causeOf(entry.cause)}` };
   }
   return { kind: "lost", mark: "○", told: "ended without success" };
 }
@@ -30,6 +31,9 @@ const PHASES = {
   eval: "validation",
   after_test: "after training",
 };
+
+// What is played again and again while the policy changes.
+export const OF_STEPS = new Set([PHASES.explored, PHASES.train, PHASES.eval]);
 
 // When a training run played what a file holds, by the file's name without its step.
 function phaseOf(file) {
@@ -56,7 +60,7 @@ export function shortEnv(id) {
 function withNames(run) {
   const name = run.name === "." ? run.title : run.name.replace(/\.jsonl$/, "");
   if (run.kind !== "cell") return { ...run, full: name, label: name };
-  const limit = run.limit.startsWith("its own") ? "" : run.limit;
+  const limit = run.limit.replace(/ ?\(?its own.*/, "");
   const label = [run.group, limit, `seed ${run.seed}`].filter(Boolean).join(" · ");
   return { ...run, full: [run.group, run.title].filter(Boolean).join(" · "), label };
 }
@@ -127,9 +131,9 @@ export class Entries {
     this.name(entry);
     entry.phase = entry.isTraining ? phaseOf(batch) : "";
     entry.hasStep = entry.isTraining || entry.step > 0;
-    // Two validations played different policies; the steps of training are told as a whole.
-    const isValidation = entry.isTraining && entry.phase === PHASES.eval;
-    entry.moment = isValidation ? `${entry.phase}, step ${entry.step}` : entry.phase;
+    // Other steps have other weights, so no mean stands for several.
+    const hasOwnStep = entry.isTraining && OF_STEPS.has(entry.phase);
+    entry.moment = hasOwnStep ? `${entry.phase}, step ${entry.step}` : entry.phase;
     entry.key = `${file}:${entry.line}`;
     entry.game = shortEnv(entry.env);
     entry.outcome = outcomeOf(entry);

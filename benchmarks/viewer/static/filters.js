@@ -1,5 +1,7 @@
 // Which entries are shown, and in which order: pure functions of the filters. Knows no element.
 
+import { causeOf } from "./entries.js";
+
 export const CHOICES = [
   ["game", "Environment"],
   ["subtask", "Subtask"],
@@ -151,6 +153,12 @@ export function counts(entries, name) {
   return [...found].sort(([a], [b]) => (typeof a === "number" ? a - b : collator.compare(a, b)));
 }
 
+// How many episodes each cause has cut off.
+function cutsOf(entries) {
+  const cut = entries.filter((entry) => entry.outcome.kind === "cut");
+  return new Map(counts(cut, "cause").map(([cause, count]) => [causeOf(cause), count]));
+}
+
 // Failed episodes, and those that nobody could score, are counted apart; they enter no mean.
 export function summarize(entries) {
   const played = entries.filter((entry) => entry.status !== "failed");
@@ -165,5 +173,6 @@ export function summarize(entries) {
     score: played.length ? mean("score") : null,
     return: played.length ? mean("return") : null,
     turns: played.length ? mean("turns") : null,
+    cuts: cutsOf(played),
   };
 }

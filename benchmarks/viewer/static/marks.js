@@ -35,6 +35,12 @@ export function percent(share) {
   return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
 }
 
+// A difference of success rates in percentage points.
+export function points(difference) {
+  const value = Math.round(1000 * difference) / 10 || 0;
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
+}
+
 export function signed(value) {
   return (value > 0 ? "+" : "") + number(value).replace("-", "−");
 }

@@ -14,7 +14,7 @@ const OF_SUCCESS = {
   high: "eval_success_high",
   loss: "loss",
 };
-const OF_METRIC = ["value", "horizon"];
+const OF_METRIC = ["value", "horizon", "low", "high"];
 const FIRST = [
   "loss", "reward", "entropy", "kl", "grad_norm", "learning_rate", "horizon",
   "episodes/turns", "episodes/sampled_tokens", "clip_ratio/region_mean",
@@ -24,7 +24,18 @@ const NEVER = new Set(["epoch", "total_flos"]);
 
 // The names to ask for; no metric is the picture of success.
 export function namesOf(metric) {
-  return metric ? [metric, "horizon"] : Object.values(OF_SUCCESS);
+  return metric ? [metric, "horizon", ...boundsOf(metric)] : Object.values(OF_SUCCESS);
+}
+
+// The names of the bounds of a validation's success.
+function boundsOf(metric) {
+  if (!/^eval_success(\/|$)/.test(metric)) return [];
+  return ["low", "high"].map((end) => metric.replace("eval_success", `eval_success_${end}`));
+}
+
+// Whether a metric is of validations: few values, each measured apart, which no line joins.
+export function isValidated(metric) {
+  return metric.startsWith("eval_");
 }
 
 // The rows of an answer as points {step, …}.
@@ -33,7 +44,7 @@ export function pointsOf({ rows }, metric) {
   return rows.map(([step, ...values]) => {
     const point = { step };
     names.forEach((name, place) => {
-      if (values[place] !== null) point[name] = values[place];
+      if ((values[place] ?? null) !== null) point[name] = values[place];
     });
     return point;
   });

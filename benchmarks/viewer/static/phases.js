@@ -1,7 +1,7 @@
 // What a training run's success was before, during and after training: never one number for all.
 // Knows no element.
 
-import { phasePlace } from "./entries.js";
+import { OF_STEPS, phasePlace } from "./entries.js";
 import { isAlike, summarize, varies } from "./filters.js";
 import { percent } from "./marks.js";
 
@@ -24,23 +24,23 @@ function successOf(entries) {
   return { success, played };
 }
 
-// {phase, success, played, step} of each phase, of validations the last one's; [] where entries
-// differ in more than their phase.
+// {phase, success, played, step} of each phase, of training and validations the last step's; []
+// where entries differ in more than their phase.
 export function phasesOf(entries) {
   if (!entries.length || !differInMomentOnly(entries)) return [];
   const phases = byValue(entries, "phase");
   const inOrder = [...phases].sort(([one], [other]) => phasePlace(one) - phasePlace(other));
   return inOrder.map(([phase, own]) => {
     const last = own.reduce((most, entry) => Math.max(most, entry.step), 0);
-    const isSeveral = varies(own, "moment");
-    const told = isSeveral ? own.filter((entry) => entry.step === last) : own;
-    return { phase, step: isSeveral ? last : null, ...successOf(told) };
+    const hasSteps = own[0].isTraining && OF_STEPS.has(phase);
+    const told = hasSteps ? own.filter((entry) => entry.step === last) : own;
+    return { phase, step: hasSteps ? last : null, ...successOf(told) };
   });
 }
 
 // One success for a run, in words, and as a share for its bar; null where nothing stands for it.
 export function headline(entries) {
-  if (isAlike(entries)) {
+  if (isAlike(entries) && !entries[0]?.isTraining) {
     const { success } = summarize(entries);
     return success === null ? null : { told: percent(success), share: success };
   }
@@ -49,7 +49,8 @@ export function headline(entries) {
   if (before && after) {
     return { told: `${percent(before.success)} → ${percent(after.success)}`, share: after.success };
   }
-  const checked = phases.get("validation");
-  if (!checked) return null;
-  return { told: `validation ${percent(checked.success)}`, share: checked.success };
+  const last = phases.get("validation") ?? phases.get("training") ?? [...phases.values()].at(-1);
+  if (!last || last.success === null) return null;
+  const at = last.step === null ? "" : `, step ${last.step}`;
+  return { told: `${last.phase}${at}: ${percent(last.success)}`, share: last.success };
 }

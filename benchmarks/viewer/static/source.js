@@ -18,6 +18,7 @@ function fromServer() {
     index: (epoch, from) => ask(`index?epoch=${epoch}&from=${from}`),
     curve: (run, names) => ask(`curve?run=${run}&names=${encodeURIComponent(names.join("\n"))}`),
     options: (run) => ask(`options?run=${run}`),
+    gain: (run, vs) => ask(`gain?run=${run}&vs=${vs}`),
     episode: (id) => ask(`trajectory?id=${id}`),
     scene: (id) => ask(`scene?id=${id}`),
     tokens: (id) => ask(`tokens?id=${id}`),
@@ -38,6 +39,22 @@ function textsOf(episode) {
   return own.concat(turns.flatMap((turn) => [turn.observation, turn.completion]));
 }
 
+// A gain as seen from the other run.
+function turned(gain) {
+  if (!gain) return null;
+  const { low, high, better, worse, of } = gain;
+  const [own, other] = of;
+  return {
+    ...gain,
+    gain: -gain.gain,
+    low: -high,
+    high: -low,
+    better: worse,
+    worse: better,
+    of: [other, own],
+  };
+}
+
 async function fromPage(element) {
   const data = await unpack(element);
   const size = data.episodes_a_part;
@@ -55,6 +72,7 @@ async function fromPage(element) {
     index: async () => data,
     curve: async (run, names) => narrowed(data.curves[run], names),
     options: async (run) => data.options[run],
+    gain: async (run, vs) => data.gains[`${run},${vs}`] ?? turned(data.gains[`${vs},${run}`]),
     episode: (id) => one("episodes", id),
     scene: (id) => one("scenes", id),
     tokens: (id) => one("tokens", id),

@@ -16,6 +16,16 @@ function apart({ failed, unscored }) {
   return told;
 }
 
+// The share of the episodes that were cut off, and by what.
+function cutOf({ played, cuts }) {
+  const total = [...cuts.values()].reduce((sum, count) => sum + count, 0);
+  if (!total) return [];
+  const share = (count) => percent(count / played);
+  const causes = [...cuts].sort(([, one], [, other]) => other - one);
+  const each = causes.map(([cause, count]) => (cuts.size > 1 ? `${cause} ${share(count)}` : cause));
+  return [`cut off ${share(total)} (${each.join(", ")})`];
+}
+
 function mixture(shown, { isComparing }) {
   const kinds = [
     ...(isComparing ? [["runName", "run", "runs"]] : []),
@@ -50,14 +60,16 @@ export function summaryOf(shown, total, { isComparing }) {
     `score ${number(found.score)}`,
     `return ${number(found.return)}`,
     `${number(found.turns, 1)} turns`,
+    ...cutOf(found),
   );
   return [...told, ...apart(found)].join(" · ");
 }
 
 function cell(entries) {
   if (!entries) return el("td", {}, "");
-  const { success, played } = summarize(entries);
-  return el("td", {}, percent(success), el("span", { class: "quiet" }, ` of ${number(played)}`));
+  const found = summarize(entries);
+  const told = [` of ${number(found.played)}`, ...cutOf(found)].join(", ");
+  return el("td", {}, percent(found.success), el("span", { class: "quiet" }, told));
 }
 
 // What tells a row from the others: the policy, of a training run the moment of playing, and the
@@ -69,11 +81,20 @@ function rowName({ player, limit, runLabel, moment }, { differ, isComparing }) {
   return [...own, ...(differ.limit && limit && !isOfRun ? [limit] : [])].join(" · ");
 }
 
+// Without what a training run played for other steps than its last one: a row each would be many.
+function withLastSteps(shown) {
+  const last = new Map();
+  for (const { run, phase, step } of shown) {
+    if (phase === "training") last.set(run, Math.max(last.get(run) ?? 0, step));
+  }
+  return shown.filter(({ run, phase, step }) => phase !== "training" || step === last.get(run));
+}
+
 // The rows of the table in their order: {name, place, games}, `games` with the entries of each.
 export function rowsOf(shown, { isComparing }) {
   const differ = { limit: varies(shown, "limit"), run: varies(shown, "run") };
   const rows = new Map();
-  for (const entry of shown) {
+  for (const entry of withLastSteps(shown)) {
     const name = rowName(entry, { differ, isComparing });
     // Two cells may differ in their panel alone, which their names leave out.
     const key = isComparing ? `${name}\n${entry.runName}` : name;
@@ -115,10 +136,8 @@ export class Summary {
     this.details.addEventListener("toggle", () => this.fill());
   }
 
-  // Where two runs are compared, the table is opened.
   draw(shown, total, { searched, isComparing }) {
     this.shown = shown;
-    if (isComparing && !this.isComparing) this.details.open = true;
     this.isComparing = isComparing;
     const told = summaryOf(shown, total, { isComparing });
     say(this.host, searched ? `Searching all texts for “${searched}” …` : told);

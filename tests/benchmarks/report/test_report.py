@@ -1,6 +1,7 @@
 import re
 from base64 import b64encode
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from matplotlib.figure import Figure
@@ -137,6 +138,29 @@ def test_the_environments_own_limit_has_its_place_where_an_episode_reached_it(tm
         plots.success_by_turns(settings, {"p": "black"})(axes)
         assert list(axes.get_xticks()) == marked
         assert list(axes.get_lines()[0].get_xdata()) == marked
+
+
+def test_the_environments_own_turn_limit_is_a_number(tmp_path):
+    folder = textcraft_sweep(tmp_path / "a", ["p"], max_turns=[None, 7])
+    alone = textcraft_sweep(tmp_path / "b", ["p"])
+    for sweep in (folder, alone):
+        for cell in sweep.cells():
+            for number in range(len(cell.batches)):
+                episodes = list(sweep.batches(cell))[number][0]
+                sweep.write(cell, number, episodes, seconds=1.0, max_turns=cell.max_turns or 30)
+    names = [setting.name for setting in read_sweep(folder.path).settings]
+    assert names == ["p, 30 turns (its own limit)", "p, 7 turns"]
+    text = reported(alone)
+    assert "All were allowed 30 turns." in text and "| p " in text
+
+
+def test_labels_of_turn_limits_do_not_run_into_each_other():
+    assert plots._apart([5, 10, 20]) == [5, 10, 20]
+    many = [*range(1, 41), 300]
+    shown = plots._apart(many)
+    assert shown[0] == 1 and shown[-1] == 300 and len(shown) <= plots.MOST_LABELS + 1
+    least = (300 - 1) / plots.MOST_LABELS
+    assert all(after - before >= least for before, after in pairwise(shown))
 
 
 def test_pairs_of_unequal_turn_limits_are_folded(tmp_path):

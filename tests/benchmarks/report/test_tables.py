@@ -4,7 +4,9 @@ from agentgym_envs.trajectory import Trajectory
 from benchmarks.report.page import write_report
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import (
+    METRICS,
     MOST_PAIRS,
+    detail_table,
     pair_note,
     pair_table,
     panel_table,
@@ -27,6 +29,17 @@ def setting(policy, max_turns, *, tasks=("t_1", "t_2"), env_id=ENV_ID):
 def settings(num_policies, limits):
     """Return settings in the order of `read_sweep`."""
     return [setting(f"p{n}", limit) for limit in limits for n in range(num_policies)]
+
+
+def test_the_share_that_was_cut_short_names_its_causes():
+    found = setting("p", 5)
+    assert detail_table([found])[1][METRICS.index("cut short") + 1] == "0.0%"
+    for task, cause in (("t_3", "max_turns"), ("t_4", "max_turns"), ("t_5", "token_budget")):
+        found.whole.add(Trajectory(ENV_ID, task, status="truncated", truncated_by=cause))
+        last = detail_table([found])[1][METRICS.index("cut short") + 1]
+        if task == "t_3":
+            assert last == "33.3%: turn limit"
+    assert last == "60.0%: turn limit 40.0%, out of tokens 20.0%"
 
 
 def test_pairs_of_equal_turn_limits_stand_apart_from_the_others():

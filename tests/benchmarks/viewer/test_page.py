@@ -26,7 +26,8 @@ HOSTILE = (
 
 def test_the_list_tells_what_there_is_and_a_click_opens_it(tmp_path: Path, opened: Open) -> None:
     page = opened(training_run(tmp_path))
-    summary(page, "12 trajectories · success 50.0%")
+    summary(page, "12 trajectories · training at step 1 50.0% of 6")
+    assert page.inner_text(".run-facts") == "training · 12 · training, step 1: 50.0%"
     page.click("#row-1")
     page.wait_for_selector(".turn.end.success")
     assert page.url.endswith("#t=trajectories/train_000000.jsonl:2")

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.trajectory import write_jsonl
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
 from tests.benchmarks.viewer.reading import summary
-from tests.benchmarks.viewer.samples import phases, training_run
+from tests.benchmarks.viewer.samples import phases, solved, training_run
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Any]
@@ -104,8 +105,12 @@ def test_two_runs_stand_side_by_side_with_what_differs(tmp_path: Path, shown: Op
     logging_run(tmp_path / "two", rate=0.2, lora_r=16)
     page = shown(tmp_path, "#run=one")
     page.select_option("select[name=vs]", "two")
+    page.wait_for_selector(".options summary")
+    assert page.inner_text(".options .differing > summary") == "1 option differs"
+    assert page.locator("#grid .row").first.bounding_box()["y"] < 800  # the list is in sight
+    assert page.inner_text(".gain").startswith("No paired gain")
+    page.click(".options .differing > summary")
     page.wait_for_selector(".options table")
-    assert page.inner_text(".options h3") == "1 option differs"
     head = page.locator(".options table").first.locator("thead th").all_inner_texts()
     assert head == ["Option", "one", "two"]
     lines = page.locator(".options table").first.locator("tbody tr").all_inner_texts()
@@ -126,6 +131,47 @@ def test_two_runs_stand_side_by_side_with_what_differs(tmp_path: Path, shown: Op
     assert not page.locator(".options").is_visible()
 
 
+def test_two_runs_tell_the_paired_gain_of_what_they_played_last(
+    tmp_path: Path, shown: Open
+) -> None:
+    phases(tmp_path / "one")
+    phases(tmp_path / "two")
+    better = [solved(8, policy="after", global_step=4)] * 3
+    write_jsonl(tmp_path / "two" / "trajectories" / "after_test.jsonl", better)
+    page = shown(tmp_path, "#run=one&vs=two")
+    page.wait_for_selector(".gain strong")
+    assert page.inner_text(".gain") == (
+        "two gains +33.3 points (−46.0 to +100.0) over one: 95% interval, paired over 1 task · "
+        "better on 1, worse on 0 · after training"
+    )
+    page.goto(page.url.replace("run=one&vs=two", "run=two&vs=one"))
+    page.locator(".gain", has_text="one gains −33.3 points (−100.0 to +46.0) over two").wait_for()
+
+
+def test_validations_are_points_with_intervals_that_no_line_joins(
+    tmp_path: Path, shown: Open
+) -> None:
+    for name in ("one", "two"):
+        folder = training_run(tmp_path / name, steps=0)
+        entries = [
+            {"global_step": 5 * place, "eval_success": 0.1 * place,
+             "eval_success_low": 0.05 * place, "eval_success_high": 0.2 * place}
+            for place in range(5)
+        ]  # fmt: skip
+        text = "".join(json.dumps(entry) + "\n" for entry in entries)
+        (folder / "metrics.jsonl").write_text(text)
+    for address in ("#run=one&metric=eval_success", "#metric=eval_success", "#"):
+        page = shown(tmp_path, address)
+        page.wait_for_selector("#curve circle.validation")
+        runs = 1 if "run=" in address else 2
+        assert page.locator("#curve .picture > svg circle.validation").count() == 5 * runs
+        assert page.locator("#curve .picture > svg path.interval").count() == 5 * runs
+        lines = page.locator(
+            "#curve path.each, #curve path.smooth, #curve .picture > svg path.line"
+        )
+        assert [one for one in lines.all() if one.get_attribute("d")] == []
+
+
 def test_what_was_played_before_during_and_after_training_is_never_pooled(
     tmp_path: Path, shown: Open
 ) -> None:
@@ -133,7 +179,7 @@ def test_what_was_played_before_during_and_after_training_is_never_pooled(
     told = [
         "13 trajectories",
         "before training 0.0% of 2",
-        "training 50.0% of 4",
+        "training at step 1 50.0% of 2",
         "validation at step 4 100.0% of 2",
         "after training 66.7% of 3",
     ]
@@ -142,11 +188,11 @@ def test_what_was_played_before_during_and_after_training_is_never_pooled(
     page.click("#by-policy summary")
     page.wait_for_selector("#by-policy tbody tr")
     assert page.locator("#by-policy tbody tr").all_inner_texts() == [
-        "before training\t0.0% of 2",
-        "training\t50.0% of 4",
-        "validation, step 2\t50.0% of 2",
+        "before training\t0.0% of 2, cut off 100.0% (turn limit)",
+        "training, step 1\t50.0% of 2, cut off 50.0% (turn limit)",
+        "validation, step 2\t50.0% of 2, cut off 50.0% (turn limit)",
         "validation, step 4\t100.0% of 2",
-        "after training\t66.7% of 3",
+        "after training\t66.7% of 3, cut off 33.3% (turn limit)",
     ]
     page.select_option("select[name=phase]", "after training")
     summary(page, "3 of 13 trajectories · success 66.7%")

@@ -238,10 +238,10 @@ def test_a_preset_with_lora_trains_on_a_small_model(tmp_path: Path) -> None:
     # Two optimizer steps per batch of episodes, and two batches: one per stage.
     assert [entry["horizon"] for entry in steps if "horizon" in entry] == [1, 2]
     assert sorted(path.name for path in (out / "trajectories").glob("train_*")) == [
-        "train_000000.jsonl",
-        "train_000002.jsonl",
+        "train_000001.jsonl",
+        "train_000003.jsonl",
     ]
-    played = (out / "trajectories/train_000002.jsonl").read_text().splitlines()
+    played = (out / "trajectories/train_000003.jsonl").read_text().splitlines()
     assert len(played) == 8
     assert (out / "adapter" / "adapter_config.json").is_file()
 
@@ -289,4 +289,4 @@ def test_two_processes_on_the_cpu_train_together(tmp_path: Path) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=280)
     assert (out / "model.safetensors").is_file()
     files = sorted(path.name for path in (out / "trajectories").glob("train_*"))
-    assert files == ["train_000000_rank0.jsonl", "train_000000_rank1.jsonl"]
+    assert files == ["train_000001_rank0.jsonl", "train_000001_rank1.jsonl"]

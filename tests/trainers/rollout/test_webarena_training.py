@@ -59,5 +59,5 @@ def test_reinforcement_learning_plays_pages(folder: Path, tmp_path: Path) -> Non
         *("--invalid_action_penalty", "0.1"),
     ]
     assert grpo.main([*options(folder, tmp_path), *playing]) == 0
-    assert (tmp_path / "trajectories" / "train_000000.jsonl").exists()
+    assert (tmp_path / "trajectories" / "train_000001.jsonl").exists()
     assert (tmp_path / "model.safetensors").exists()

@@ -98,7 +98,7 @@ def test_a_run_that_goes_on_says_from_where(
     trainer_in(max_steps=1, **options).train()
     capsys.readouterr()
     trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
-    assert "GRPO: optimizer steps 1 to 3" in capsys.readouterr().out
+    assert "GRPO: optimizer steps 2 to 3" in capsys.readouterr().out
     trainer_in(max_steps=3, **options).train(resume_from_checkpoint=True)
     assert "GRPO: all 3 optimizer steps are taken, " in capsys.readouterr().out
 

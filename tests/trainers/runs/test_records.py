@@ -5,17 +5,21 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from trainers import AgentGRPOConfig, AgentPPOConfig, AgentReinforcePPConfig, AgentRLOOConfig
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.runs import provenance
-from trainers.runs.curve import draw_run_curve, series
+from trainers.runs.curve import draw_run_curve, frame, series, shade_horizons
 from trainers.runs.folder import read_metrics, read_run
 from trainers.runs.health import SYMPTOMS, HealthWarnings
 from trainers.runs.progress import short_line
@@ -174,6 +178,24 @@ def test_a_curve_is_drawn_of_played_and_of_imitated_runs(tmp_path: Path) -> None
     assert picture.read_bytes() != imitated
 
 
+def test_the_stages_of_the_horizon_are_named_above_the_axes_and_apart() -> None:
+    steps = np.arange(1, 121)
+    for horizons, names in (
+        (np.where(steps <= 60, 6, 12), ["horizon 6", "horizon 12"]),
+        (4 + (steps - 1) // 10, ["horizon ", *map(str, range(4, 16))]),
+    ):
+        axes = Figure(figsize=(8, 4)).add_subplot()
+        frame(axes, 120, title="a run")
+        shade_horizons(axes, steps, horizons)
+        FigureCanvasAgg(axes.figure).draw()
+        shown = [text for text in axes.texts if text.get_text()]
+        assert sorted(text.get_text() for text in shown) == sorted(names)
+        boxes = sorted((text.get_window_extent() for text in shown), key=lambda box: box.x0)
+        assert all(box.y0 >= axes.get_window_extent().y1 for box in boxes)
+        assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
+        assert all(float(tick).is_integer() for tick in axes.get_xticks())
+
+
 def test_series_pass_over_entries_without_a_number() -> None:
     entries = [{"global_step": 1, "a": 2.0}, {"global_step": 2, "a": None}, {"global_step": 3}]
     steps, values = series(entries, "a")
@@ -262,6 +284,10 @@ def test_the_line_of_a_step_names_the_environments_behind_a_mean() -> None:
     )
     validated = {"eval_success": 0.25, "eval_success/Easy": 0.5, "eval_success_low/Easy": 0.1}
     assert short_line(7, validated) == "step 7: evaluation success 25.0% (Easy 50.0%)"
+    # After training the weights of the best step play, and the curve has its number.
+    assert short_line(20, {"global_step": 5, "eval_success": 0.25}) == (
+        "step 5: evaluation success 25.0%"
+    )
 
 
 def test_a_mixtures_curve_has_a_line_for_each_environment(tmp_path: Path) -> None:

@@ -131,4 +131,4 @@ def test_a_run_that_breaks_has_written_the_episodes_that_it_played(
     with pytest.raises(RuntimeError, match="broken"):
         trainer.train()
     folder = Path(trainer.args.output_dir)
-    assert list(read_jsonl(folder / "trajectories" / "train_000000.jsonl.gz"))
+    assert list(read_jsonl(folder / "trajectories" / "train_000001.jsonl.gz"))

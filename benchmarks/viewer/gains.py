@@ -1,0 +1,90 @@
+"""The paired gain of one run over another, as `agentgym compare` computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from benchmarks.viewer.entries import FIELDS
+from benchmarks.viewer.index import Index
+from trainers.evaluation.intervals import mean_of
+from trainers.evaluation.tally import paired
+
+MOST_PAIRS = 300
+"""Pairs of runs whose gains an exported page holds."""
+_AFTER, _VALIDATION = "after_test", "eval"
+_Tasks = dict[str, dict[tuple[str, str], list[bool]]]
+
+
+def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
+    """Return the gain of the second run over the first, in success rate.
+
+    Of a training run what it played last counts: after training, else at the last validation.
+
+    Args:
+        index: of the episodes.
+        first: a run's number.
+        second: another one's.
+
+    Returns:
+        The gain with its 95% interval, the tasks, those on which the second was better and worse,
+        and what was compared of each; None where they share no task, or nothing stands for a run.
+    """
+    sides = [_side(index, number) for number in (first, second)]
+    if any(side is None for side in sides):
+        return None
+    (tasks, moment), (other_tasks, other_moment) = (side for side in sides if side is not None)
+    rates = [{env: _rates(own) for env, own in each.items()} for each in (tasks, other_tasks)]
+    parts = [paired(rates[1][env], rates[0][env]) for env in rates[0] if env in rates[1]]
+    shared = [part for part in parts if part is not None]
+    if not shared:
+        return None
+    gain = mean_of([part.gain for part in shared])
+    return {
+        "gain": gain.value,
+        "low": gain.low,
+        "high": gain.high,
+        "tasks": sum(part.n_tasks for part in shared),
+        "better": sum(part.better for part in shared),
+        "worse": sum(part.worse for part in shared),
+        "of": [moment, other_moment],
+    }
+
+
+def all_gains(index: Index) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the gains of the first `MOST_PAIRS` pairs of runs that have one, by their numbers."""
+    runs = [number for number, run in enumerate(index.runs) if run.has_options]
+    for _, (first, second) in zip(range(MOST_PAIRS), combinations(runs, 2), strict=False):
+        if (gain := gain_of(index, first, second)) is not None:
+            yield f"{first},{second}", gain
+
+
+def _side(index: Index, number: int) -> tuple[_Tasks, str] | None:
+    """Return a run's successes by environment and task, and what they are of."""
+    run = index.runs[number]
+    own = [
+        (index.files[entry.file].phase, dict(zip(FIELDS, entry.row, strict=True)))
+        for entry in index.entries
+        if index.files[entry.file].run.name == run.name
+    ]
+    moment = ""
+    if run.kind == "training":
+        phases = {phase.rpartition("_")[0]: phase for phase, _ in sorted(own, key=lambda e: e[0])}
+        chosen = _AFTER if any(phase == _AFTER for phase, _ in own) else phases.get(_VALIDATION)
+        if chosen is None:
+            return None
+        own = [(phase, row) for phase, row in own if phase == chosen]
+        moment = "after training" if chosen == _AFTER else f"validation at step {own[0][1]['step']}"
+    if len({(row["policy"], row["step"]) for _, row in own}) != 1:
+        return None
+    tasks: _Tasks = {}
+    for _, row in own:
+        if row["status"] != "failed":
+            task = tasks.setdefault(row["env"], {}).setdefault((row["source"], row["task"]), [])
+            task.append(row["success"])
+    return tasks, moment
+
+
+def _rates(tasks: dict[tuple[str, str], list[bool]]) -> dict[tuple[str, str], float]:
+    return {task: sum(each) / len(each) for task, each in tasks.items()}
