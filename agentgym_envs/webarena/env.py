@@ -210,6 +210,7 @@ class WebArenaEnv(TextEnv):
     def apply(self, action: str) -> Outcome:
         """Play one action: the browser's, `scroll` or `stop`."""
         before = self.browser.page()
+        assert self._episode is not None
         try:
             done = parse_action(action, action_format=self.action_format)
             self._text.record(done, action, before)
@@ -218,7 +219,7 @@ class WebArenaEnv(TextEnv):
             if done.kind == "scroll":
                 self._view.scroll(done.text, self.browser)
             else:
-                self.browser.act(done)
+                self._episode.act(done)
                 self._view.follow(done, before, self.browser.page())
         except InvalidAction as error:
             refusal = self._text.refusal(str(error), self.browser.page())

@@ -77,6 +77,7 @@ def judge_episode(
         functions=episode.functions,
         state=episode.state,
         judge=recorded,
+        visited=episode.visited,
     )
     verdict = multiply(evaluate(ending) for evaluate in evaluators)
     return Judgement(answer, verdict, "" if recorded is None else recorded.record)

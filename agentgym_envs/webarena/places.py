@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+from agentgym_envs.webarena.actions import WebAction
 from agentgym_envs.webarena.browsers import Browser, addresses
 from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
@@ -33,6 +34,7 @@ class Episode:
         state: the embedded sites' databases; None on other sites.
         evaluator: judges the episode in place of the task's own evaluators, if there is one.
         folder: for the episode's files; it goes when the episode does.
+        visited: the addresses of the pages that were shown, in order.
     """
 
     browser: Browser
@@ -41,6 +43,12 @@ class Episode:
     state: SiteState | None = None
     evaluator: Evaluator | None = None
     folder: TemporaryDirectory[str] | None = None
+    visited: list[str] = field(default_factory=list)
+
+    def act(self, action: WebAction) -> None:
+        """Carry out an action of the browser's, and note the page that it shows."""
+        self.browser.act(action)
+        self.visited.append(self.browser.page().url)
 
     def close(self) -> None:
         """Release everything."""
@@ -135,3 +143,4 @@ def open_start(place: Place, episode: Episode, task: WebTask) -> None:
         urls.append(url)
     first, *others = urls
     episode.browser.open(first, episode.cookies, others)
+    episode.visited.append(episode.browser.page().url)

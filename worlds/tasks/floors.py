@@ -1,9 +1,10 @@
 """Counts what the embedded tasks pay to a blind policy: `python -m worlds.tasks.floors`.
 
-A floor is the share of a split's tasks that one rule solves without reading a page: N/A at once,
-whatever reason it takes, or for each template the answer that is right for most of its instances.
-Beside it stands how many different goals the possible tasks have, a goal being what decides whether
-a task is done.
+A floor is the share of a split's tasks that one rule solves without reading a page: for each
+template the answer that is right for most of its instances. A task that cannot be done is none of
+them, as its reason rests on pages (`one_reason` searches what one sentence earns there). Beside it
+stands how many different goals the possible tasks have, a goal being what decides whether a task is
+done.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Floors:
 
     Attributes:
         tasks: how many there are.
-        impossible: share that N/A with a reason solves.
-        fixed_answer: share that one answer for each template solves, N/A among them.
+        impossible: share that cannot be done.
+        fixed_answer: share that one answer for each template solves.
         possible: how many can be done.
         goals: how many different goals these have.
     """
@@ -59,7 +60,7 @@ def floors(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Floors:
 
 def answer_of(task: WebTask) -> str | None:
     """Write down the answer that alone solves a task; None where it takes more than an answer."""
-    if task.eval["state_change"] != [{}] or "page_shown" in task.eval:
+    if task.eval["state_change"] != [{}] or "page_shown" in task.eval or is_impossible(task):
         return None
     return json.dumps(task.eval["typed_answer"], sort_keys=True)
 
@@ -89,7 +90,7 @@ def main() -> None:
     """Print the floors of every split of the shipped tasks."""
     tasks = EmbeddedTasks(open_content())
     everything = [tasks.task(number) for split in tasks.splits for number in tasks.numbers(split)]
-    print("| split | tasks | `stop [N/A]` | one answer a template | different goals |")
+    print("| split | tasks | cannot be done | one answer a template | different goals |")
     print("|---|---|---|---|---|")
     for split in (*tasks.splits, *tasks.panels):
         result = floors([tasks.task(number) for number in tasks.numbers(split)], everything)

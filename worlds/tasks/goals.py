@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from agentgym_envs.webarena.sites.filters import money
 
@@ -133,13 +134,30 @@ def changes(
     return Goal(answer, changes=True, rows=rows, loosely=loosely or {})
 
 
-def impossible(*reason: Iterable[str]) -> Goal:
+def impossible(
+    *reason: Iterable[str],
+    about: Iterable[str],
+    pages: Iterable[str],
+    lists: Iterable[str] = (),
+    also: Iterable[str] = (),
+) -> Goal:
     """Ask for the answer that it cannot be done, and why.
 
     Args:
         reason: groups of phrases; the answer must hold one of each group.
+        about: the names by which the task gives what it asks for.
+        pages: addresses of `page`, one of which must have been seen. Each shows this task's reason.
+        lists: pages that show the reasons of many tasks, for an answer that gives such a name.
+        also: other tasks' causes that may stand in this reason too.
     """
-    return Goal({"type": "impossible", "reason": [list(phrases) for phrases in reason]})
+    answer = {"type": "impossible", "reason": [list(phrases) for phrases in reason]}
+    named = {"about": about, "pages": pages, "lists": lists, "also": also}
+    return Goal(answer | {key: list(values) for key, values in named.items()})
+
+
+def page(site: str, path: str, **query: str) -> str:
+    """Write an address behind a reason, in the form of `evaluators.impossible`."""
+    return f"__{site.upper()}__{path}" + (f"?{urlencode(query)}" if query else "")
 
 
 NONE = ("no ", "not ", "n't", "none", "nobody", "nothing", "without", "never", "lacks", "missing")
@@ -182,6 +200,12 @@ def identifier(value: str) -> Answer:
 def measure(kind: str, value: str, unit: str = "") -> Answer:
     """Expect a `duration`, `distance`, `date` or `time`, which may leave out the unit given."""
     return {"type": kind, "value": value} | ({"unit": unit} if unit else {})
+
+
+def hours_of(text: str) -> Answer | str:
+    """Expect the times of opening hours such as `09:30-18:00`, or a text without times as it is."""
+    times = text.split("-")
+    return list_of(*(measure("time", time) for time in times)) if len(times) == 2 else text
 
 
 def all_of(*parts: Answer) -> Answer:

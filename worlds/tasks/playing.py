@@ -41,7 +41,14 @@ def played(
             if action.kind == "stop":
                 answer = action.text
                 break
-            episode.browser.act(action)
-        yield Ending(task.intent, answer, episode.browser, episode.functions, episode.state)
+            episode.act(action)
+        yield Ending(
+            task.intent,
+            answer,
+            episode.browser,
+            episode.functions,
+            episode.state,
+            visited=episode.visited,
+        )
     finally:
         episode.close()

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
-from agentgym_envs.webarena.evaluators.quantities import WORDS, Quantity, singular
+from agentgym_envs.webarena.evaluators.quantities import COUNTED, WORDS, Quantity, singular
 from agentgym_envs.webarena.evaluators.quantities import quantities as quantities_in
 
 _FITTING = {"duration": ("duration", "clock"), "time": ("clock",)}
@@ -17,6 +17,9 @@ _TRANSLATION = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-"} | dict.fromkeys("→➜⇒⟶›»·•*`", " ")
 )
 _MOST_REORDERED = 4
+_ADDRESSED = r"(?:/?[ucr]/)?"
+"""Users and communities are written `u/name` and `r/name` too."""
+
 _WITHOUT_INITIAL = r"(?! [a-z](?:[.,;]|$| and\b))"
 """`Malik I.` is another person than `Malik`."""
 
@@ -36,7 +39,7 @@ def name_pattern(part: Mapping[str, Any]) -> re.Pattern[str]:
     if part["type"] == "identifier":
         patterns = [_identifier(plain(str(value))) for value in values]
     else:
-        patterns = [_name(plain(str(value))) + _WITHOUT_INITIAL for value in values]
+        patterns = [_ADDRESSED + _name(plain(str(value))) + _WITHOUT_INITIAL for value in values]
     return re.compile("|".join(rf"(?<!\w){pattern}(?!\w)" for pattern in patterns))
 
 
@@ -95,12 +98,13 @@ def are_quantities(
     if len(parts) != len(found):
         return False
     units = {singular(part["unit"]) for part in parts if "unit" in part}
+    differ = len({(part["type"], part.get("unit")) for part in parts}) == len(parts)
     orders = permutations(found) if len(found) <= _MOST_REORDERED else (tuple(found),)
     for order in orders:
         fits = all(
             _fits(part, quantity, units) for part, quantity in zip(parts, order, strict=True)
         )
-        says_so = all(_is_named(part, q) for part, q in zip(parts, order, strict=True))
+        says_so = differ and all(_is_named(part, q) for part, q in zip(parts, order, strict=True))
         if fits and (order == tuple(found) or not is_ordered or says_so):
             return True
     return False
@@ -109,10 +113,15 @@ def are_quantities(
 def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
     expected, unit = quantity_of(part), singular(part.get("unit", ""))
     if quantity.kind == "number":
-        is_other = quantity.noun in units - {unit}
+        names = _names_of(unit)
+        is_other = quantity.noun in units - names or (
+            bool(unit) and quantity.noun in COUNTED - names
+        )
+        if part["type"] == "time":
+            return _time_with_point(quantity.value) == expected
         scale = Decimal(WORDS["seconds"].get(unit, 0)) / 60 or WORDS["metres"].get(unit, 0)
         if part["type"] in ("duration", "distance"):
-            return bool(scale) and quantity.value * scale == expected
+            return bool(scale) and quantity.value * scale == expected and not is_other
         return (
             part["type"] in ("number", "currency") and quantity.value == expected and not is_other
         )
@@ -120,8 +129,19 @@ def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
     return quantity.kind in kinds and quantity.value == expected
 
 
+def _names_of(unit: str) -> set[str]:
+    """Return what a unit is called, in the singular."""
+    return {unit, *WORDS["synonyms"].get(unit, "").split()}
+
+
+def _time_with_point(value: Decimal) -> Decimal | None:
+    """Return the minutes since midnight of `23.30`."""
+    hour, minute = divmod(value * 100, 100)
+    return hour * 60 + minute if value.as_tuple().exponent == -2 and minute < 60 else None
+
+
 def _is_named(part: Mapping[str, Any], quantity: Quantity) -> bool:
-    return quantity.kind != "number" or quantity.noun == singular(part.get("unit", "-"))
+    return quantity.kind != "number" or quantity.noun in _names_of(singular(part.get("unit", "-")))
 
 
 def quantity_of(part: Mapping[str, Any]) -> Decimal:
@@ -152,5 +172,5 @@ def nouns_of(part: Mapping[str, Any]) -> Iterator[str]:
     value = quantity_of(part)
     yield from (word for word, number in WORDS["numbers"].items() if number == value)
     if "unit" in part:
-        unit = singular(part["unit"])
-        yield from (unit, unit + "s", unit[:-1] + "ies")
+        for unit in _names_of(singular(part["unit"])):
+            yield from (unit, unit + "s", unit[:-1] + "ies")

@@ -9,6 +9,7 @@ from typing import Any
 
 from agentgym_envs.webarena.evaluators.database_changes import Key, Row, TableChanges
 from agentgym_envs.webarena.evaluators.database_tables import Table
+from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 
 _TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
 _LONGEST = 60
@@ -87,15 +88,29 @@ def _equal(table: Table, column: str, expected: Any, actual: Any, same: Same) ->
         if "includes" in expected:
             text = _plain(str(actual or "")).casefold()
             return all(_plain(phrase).casefold() in text for phrase in expected["includes"])
+        if "type" in expected:
+            return _is_value(expected, str(actual or ""))
         return bool(same.get((table.references.get(column, ""), _new(expected["row"]))) == actual)
     if column in table.references and expected is not None:
         return bool(same.get((table.references[column], expected), expected) == actual)
+    if column in table.codes:
+        return _signs(expected) == _signs(actual)
     if column in table.texts or column in table.caseless:
         texts = _plain(str(expected or "")), _plain(str(actual or ""))
         if column in table.caseless:
             return texts[0].casefold() == texts[1].casefold()
         return texts[0] == texts[1]
     return bool(expected == actual)
+
+
+def _is_value(expected: Mapping[str, Any], text: str) -> bool:
+    """Return whether a text is a typed answer alone; each part may have a word for its unit."""
+    num_words = len(re.findall(r"[^\W\d_]+", text))
+    return num_words <= len(expected.get("of", [expected])) and is_answer(expected, text)
+
+
+def _signs(code: Any) -> str:
+    return re.sub(r"\W", "", str(code or "")).casefold()
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ minds is declared in `noise.toml` beside the site's schema: `ignored_tables`, an
 - `numbered`: columns of which a new row may hold any value, as the site counts them up;
 - `texts`: columns in which white space, typographic quotes and dashes do not matter;
 - `caseless`: columns in which letters' case does not matter either;
+- `codes`: columns of which letters and digits alone matter, however they are grouped;
 - `only`: an SQL condition; other rows do not count;
 - `references`: `{column = table}`, for foreign keys that the schema does not declare.
 """
@@ -21,7 +22,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-_OPTIONS = {"ignored", "numbered", "texts", "caseless", "only", "references"}
+_OPTIONS = {"ignored", "numbered", "texts", "caseless", "codes", "only", "references"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Table:
         key: the columns of the primary key.
         columns: what is compared of a row, without a key that the site numbers.
         is_numbered: the key is a number that the site gives, and says nothing else.
-        numbered, texts, caseless: of the columns, as in `noise.toml`.
+        numbered, texts, caseless, codes: of the columns, as in `noise.toml`.
         references: the table that a column's values are keys of.
         only: SQL condition on rows.
     """
@@ -45,6 +46,7 @@ class Table:
     numbered: frozenset[str]
     texts: frozenset[str]
     caseless: frozenset[str]
+    codes: frozenset[str]
     references: Mapping[str, str]
     only: str
 
@@ -107,7 +109,7 @@ def _table(connection: sqlite3.Connection, name: str, noise: Mapping[str, Any]) 
         and any(row[1] == key[0] and row[2] == "INTEGER" for row in columns)
     )
     compared = [row[1] for row in columns if not (is_numbered and row[1] == key[0])]
-    named = {column for option in ("ignored", "numbered", "texts", "caseless")
+    named = {column for option in ("ignored", "numbered", "texts", "caseless", "codes")
              for column in noise.get(option, ())} | set(references)  # fmt: skip
     if wrong := (named - {row[1] for row in columns}) or (set(noise) - _OPTIONS):
         raise ValueError(f"noise.toml names what the table {name} lacks: {sorted(wrong)}")
@@ -119,6 +121,7 @@ def _table(connection: sqlite3.Connection, name: str, noise: Mapping[str, Any]) 
         numbered=frozenset(noise.get("numbered", ())),
         texts=frozenset(noise.get("texts", ())),
         caseless=frozenset(noise.get("caseless", ())),
+        codes=frozenset(noise.get("codes", ())),
         references=references,
         only=noise.get("only", ""),
     )

@@ -45,7 +45,7 @@ _PATTERNS = (
     ("currency", rf"(?P<cents>{_NUMBER})\s?(?:cents?|¢)(?!\w)"),
     (
         "clock",
-        r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::00)?"
+        r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::00)?|\.(?P<minutes>\d{2})(?=\s?[ap]\.?m\b))"
         r"(?:\s?(?P<half>[ap]\.?m)\b\.?|\s?(?:h|hrs?|hours?)\b)?",
     ),
     ("clock", r"(?P<hour>\d{1,2})\s?(?P<half>[ap]\.?m)\b\.?"),
@@ -54,6 +54,7 @@ _PATTERNS = (
         rf"(?:{_NUMBER}\s?h\s?(?P<rest>[0-5]\d)(?!\w|[.,]\d|\s?(?:{_units('seconds')}|m)\b)"
         rf"|{_DURATION}(?:(?:,| and|,and)? ?{_NUMBER}\s*(?:{_units('seconds')}|m)\b)*)",
     ),
+    ("duration", rf"(?P<seconds>{_NUMBER})(?:\"|''|′′)"),
     ("distance", rf"(?P<number>{_NUMBER})\s?-?(?P<unit>{_units('metres')})\b"),
     ("number", rf"(?P<number>(?<![\w.])[-+]?{_NUMBER})"),
 )
@@ -66,6 +67,10 @@ _WORDS_AS_NUMBERS = re.compile(
 
 _SIGNED = ("currency", "duration", "distance")  # a number's own pattern has the sign
 _MINUS = re.compile(r"(?:^|[\s(:])-$")
+
+COUNTED = frozenset(WORDS["counted"].split())
+_AFTER = re.compile(r"(?:[ -](?!(?:and|at|by|for|from|in|of|on|or|out|to|with)\b)[a-z]+){1,3}")
+_BEFORE = re.compile(r"\b([a-z]+) ?[:=] ?$")
 
 # `the last one` counts nothing.
 _POINTING = re.compile(r"\b(?:the|this|that|which|only|other|first|last|latest|\w+est)[ -]$")
@@ -80,7 +85,8 @@ class Quantity:
         kind: `number`, `currency`, `duration` (minutes), `distance` (metres), `date` (ordinal) or
             `clock` (minutes since midnight, or hours and minutes of a duration).
         value: what it is.
-        noun: the word after a bare number, in the singular.
+        noun: what a bare number counts, in the singular: of the words after it the first that
+            numbers count, else the next one; where none follows, the label before it.
     """
 
     start: int
@@ -102,7 +108,9 @@ def quantities(text: str) -> list[Quantity]:
                 continue
             value = _value(kind, match)
             if value is not None:
-                noun = _noun(text[match.end() :]) if kind == "number" else ""
+                noun = ""
+                if kind == "number":
+                    noun = _noun(text[match.end() :]) or _label(text[: match.start()])
                 start = match.start()
                 if kind in _SIGNED and _MINUS.search(text[:start]):
                     start, value = start - 1, -value
@@ -122,9 +130,14 @@ def _value(kind: str, match: re.Match[str]) -> Decimal | None:
         return _day(match.groupdict())
     if kind == "clock":
         return _clock(match)
+    if match.groupdict().get("seconds"):
+        return _number(match["seconds"]) / 60
     if kind == "duration":
         units = WORDS["seconds"] | {"m": 60}
-        seconds = sum(_number(n) * units[singular(unit)] for n, unit in _PART.findall(match[0]))
+        parts = [
+            (n, unit if unit in units else singular(unit)) for n, unit in _PART.findall(match[0])
+        ]
+        seconds = sum(_number(n) * units[unit] for n, unit in parts)
         return Decimal(seconds) / 60 + int(match["rest"] or 0)
     if match.groupdict().get("cents"):
         return _number(match["cents"]) / 100
@@ -154,7 +167,8 @@ def _day(parts: dict[str, str | None]) -> Decimal | None:
 
 def _clock(match: re.Match[str]) -> Decimal | None:
     parts = match.groupdict()
-    hour, minute, half = int(parts["hour"]), int(parts.get("minute") or 0), parts["half"] or ""
+    hour, half = int(parts["hour"]), parts["half"] or ""
+    minute = int(parts.get("minute") or parts.get("minutes") or 0)
     if half and not 1 <= hour <= 12:
         return None
     if half:
@@ -163,8 +177,14 @@ def _clock(match: re.Match[str]) -> Decimal | None:
 
 
 def _noun(rest: str) -> str:
-    match = re.match(r"[ -]([a-z]+)", rest)
-    return singular(match[1]) if match else ""
+    match = _AFTER.match(rest)
+    words = [singular(word) for word in match[0].replace("-", " ").split()] if match else []
+    return next((word for word in words if word in COUNTED), words[0] if words else "")
+
+
+def _label(text: str) -> str:
+    match = _BEFORE.search(text)
+    return singular(match[1]) if match and singular(match[1]) in COUNTED else ""
 
 
 def _written_out(text: str) -> Iterator[Quantity]:

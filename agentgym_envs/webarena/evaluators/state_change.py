@@ -10,7 +10,8 @@ it was, less the noise that a site declares. The form is JSON, a list of alterna
 A row that was there is named by its key, a new one by what it holds; `{"row": 0}` refers to the
 first added row of the table that a column refers to. So neither the ids that a site gives nor the
 order of writing matters. A column of a new row that is left out may hold anything; a text may be
-`{"includes": ["these", "words"]}`. `[{}]` expects nothing to change.
+`{"includes": ["these", "words"]}`, or a value of `typed_answer` that stands there alone, as
+`{"type": "currency", "value": "$289.19"}`. `[{}]` expects nothing to change.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def record_change(
     Args:
         state: the episode's databases.
         loosely: `{"table.column": condition}`, how new values are compared if not for equality:
-            `{"includes": [...]}`, or None for any value.
+            `{"includes": [...]}`, a typed answer, or None for any value.
     """
     loosely = loosely or {}
     way: dict[str, Any] = {}

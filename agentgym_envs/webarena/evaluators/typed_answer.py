@@ -13,7 +13,7 @@ An answer is right if it holds these values, and beside them only words that say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentgym_envs.webarena.evaluators.answer_parts import (
@@ -32,6 +32,7 @@ from agentgym_envs.webarena.evaluators.filler import (
     without_repeats,
     words_of,
 )
+from agentgym_envs.webarena.evaluators.impossible import check_lists, gives_reason, rests_on
 from agentgym_envs.webarena.evaluators.quantities import WORDS, quantities
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 
@@ -41,14 +42,9 @@ GROUPS = ("list", "set", "all")
 MAX_LENGTH = 2_000
 """Characters; what is longer is no answer, and would take long to read."""
 
-_CAUSES = WORDS["causes"].split()
-_MAX_OTHER_CAUSES = 3
-"""Things that a reason may name although neither the task nor its own reason does."""
-
 TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 
 _YES, _NO = WORDS["yes"].split(), WORDS["no"].split()
-_IMPOSSIBLE = re.compile("|".join(rf"(?<!\w){pattern}" for pattern in WORDS["impossible"]))
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+", re.MULTILINE)
 _NUMBERING = re.compile(r"(?:^|(?<=\s))\(?(\d+)[.)]\s+")
 _MARKUP = re.compile(r"</?answer>|\\boxed\b")
@@ -71,6 +67,9 @@ class TypedAnswerEvaluator:
     def __call__(self, ending: Ending) -> Verdict:
         """Compare the answer."""
         beside = said_beside(self._expected, ending.answer, task=ending.intent)
+        if beside == [] and not rests_on(self._expected, ending.answer, ending.visited):
+            pages = [*self._expected["pages"], *self._expected.get("lists", ())]
+            return judged([f"the reason rests on no page that was seen of {' or '.join(pages)}"])
         wrong = f"the answer {ending.answer!r:.200} is not {in_words(self._expected)}"
         if beside:
             wrong += f" alone; it says beside it: {' '.join(beside):.200}"
@@ -97,6 +96,8 @@ def check_type(expected: Any) -> None:
                 raise ValueError(f"a {kind} holds {', '.join((*QUANTITIES, *NAMES))}, got {part!r}")
     elif kind in QUANTITIES:
         quantity_of(expected)
+    elif kind == "impossible":
+        check_lists(expected)
 
 
 def in_words(expected: Mapping[str, Any]) -> str:
@@ -136,7 +137,7 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
     answer = _BULLET.sub(" ", answer) if "\n" in answer.strip() else answer
     text = plain(answer)
     if expected["type"] == "impossible":
-        return [] if _gives_reason(expected["reason"], text, task) else None
+        return [] if gives_reason(expected, text, task=task) else None
     if expected["type"] == "boolean":
         return _beside_boolean(text, bool(expected["value"]), words_of(task, with_names=True))
     parts = expected.get("of", [expected])
@@ -161,24 +162,6 @@ def _is_name(part: Mapping[str, Any]) -> bool:
     """Return whether another name could be taken for this part; a number or code is none."""
     is_code = part["type"] == "identifier" and any(map(str.isdigit, str(part["value"])))
     return part["type"] in NAMES and not is_code
-
-
-def _gives_reason(reason: Sequence[Sequence[str]], text: str, task: str) -> bool:
-    if not _IMPOSSIBLE.search(text):
-        return False
-    # A blank in a phrase is where a word ends: "no " is not in "I know".
-    text = f" {_IMPOSSIBLE.sub(' ', text)} "
-    if not all(any(phrase.casefold() in text for phrase in phrases) for phrases in reason):
-        return False
-    # One answer that lists all that may be missing would else be right everywhere.
-    own = " ".join([plain(task), *(phrase for phrases in reason for phrase in phrases)])
-    named = _causes_in(text) - _causes_in(own)
-    return len(named) <= _MAX_OTHER_CAUSES
-
-
-def _causes_in(text: str) -> set[str]:
-    words = set(re.findall(r"[^\W\d_]+", text.casefold()))
-    return {cause for cause in _CAUSES if words & {cause, f"{cause}s"}}
 
 
 def _beside_boolean(text: str, value: bool, words: frozenset[str]) -> list[str] | None:

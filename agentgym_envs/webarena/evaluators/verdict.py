@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,6 +66,7 @@ class Ending:
         functions: the sites' part of the helper functions.
         state: the embedded sites' databases; None on sites of somebody else's.
         judge: compares meanings; None leaves tasks that need it unscored.
+        visited: the addresses of the pages that were shown, in order.
     """
 
     intent: str
@@ -74,6 +75,7 @@ class Ending:
     functions: SiteFunctions
     state: SiteState | None = None
     judge: Judge | None = None
+    visited: Sequence[str] = ()
 
     @property
     def url(self) -> str:

@@ -58,7 +58,7 @@ def test_a_word_out_of_few_is_one_that_feasible_goals_have_too(number: int) -> N
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test", "paper_test"])
-def test_the_floor_of_giving_up_at_once_is_low(split: str) -> None:
+def test_few_tasks_cannot_be_done(split: str) -> None:
     result = floors_of(TASKS.numbers(split))
     assert 0.02 <= result.impossible <= 0.05
 
@@ -75,4 +75,4 @@ def test_floors_are_counted_by_template() -> None:
     other = twin(TEMPLATES[IMPOSSIBLE[0]]).number * STRIDE
     result = floors_of([number, number + 1, other, other + 1])
     assert (result.tasks, result.possible, result.goals) == (4, 2, 2)
-    assert result.impossible == result.fixed_answer == 0.5
+    assert result.impossible == 0.5 and result.fixed_answer < 0.5

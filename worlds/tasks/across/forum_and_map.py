@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.map.hours import DAYS, span
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
-from worlds.tasks.goals import changes, row
+from worlds.tasks.goals import Answer, changes, hours_of, identifier, row
 from worlds.tasks.map import draws
 from worlds.tasks.reddit.draws import pick_forum
 from worlds.tasks.template import Case, Template, World
@@ -29,7 +29,8 @@ class PublishPhone(Template):
         """Draw a place, a community and what to tell."""
         place = draws.draw_place(world, dice)
         if dice.chance(0.5):
-            what, text = "phone number", place["phone"]
+            what = "phone number"
+            value: Answer | str = identifier(place["phone"])
         else:
             day = dice.below(7)
             hours = world.rows(
@@ -38,7 +39,7 @@ class PublishPhone(Template):
             if not hours:
                 return None
             what = f"opening hours on {DAYS[day]}"
-            text = span(hours[0]["opens"], hours[0]["closes"])
+            value = hours_of(span(hours[0]["opens"], hours[0]["closes"]))
         number, community = pick_forum(world, dice)
         title = dice.pick(self.titles)
         values = {
@@ -48,5 +49,6 @@ class PublishPhone(Template):
             "title": title,
             "community": community,
         }
-        post = {"forum_id": number, "user_id": AGENT_ID, "title": title, "body": text}
-        return Case(values, changes(row("posts", **post)))
+        post = {"forum_id": number, "user_id": AGENT_ID, "title": title, "body": value}
+        loosely = {} if isinstance(value, str) else {"posts.body": value}
+        return Case(values, changes(row("posts", **post), loosely=loosely))

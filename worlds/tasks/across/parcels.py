@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.filters import money
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.routes import CAR
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.gitlab import draws as code_draws
-from worlds.tasks.goals import answers, changes, measure, row
+from worlds.tasks.goals import amount, answers, changes, measure, row
 from worlds.tasks.map import draws
 from worlds.tasks.shopping import draws as shop_draws
 from worlds.tasks.template import Case, Template, World
@@ -99,12 +98,13 @@ class RefundIssue(Template):
         """Draw an order and a project in which the agent may open issues."""
         order = _draw_order(world, dice)
         project = code_draws.draw_project(world, dice, code_draws.REPORTING)
+        total = amount(order["total"])
         issue = {
             "project_id": project["id"],
             "author_id": AGENT_ID,
             "title": f"Refund for order {order['number']}",
-            "body": money(order["total"]),
+            "body": total,
             "state": "open",
         }
         values = {"project": project["name"], "order": order["number"]}
-        return Case(values, changes(row("issues", **issue)))
+        return Case(values, changes(row("issues", **issue), loosely={"issues.body": total}))

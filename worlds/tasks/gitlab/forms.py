@@ -104,8 +104,14 @@ class EditMissingIssue(Template):
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a condition that no open issue meets."""
         project, label, _ = _condition(world, dice, is_met=False)
+        home = address_of(world, project)
         return Case(
             values=_values(project, label, dice.pick(tuple(EXTREMES))),
-            goal=impossible(("issue",), no_such("issue")),
+            goal=impossible(
+                ("issue",),
+                no_such("issue"),
+                about=[project["name"]],
+                pages=[f"{home}/{part}*" for part in ("issues", "milestones", "labels")],
+            ),
             notes={"label": label, "shown": project["shown"]},
         )

@@ -10,6 +10,7 @@ from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import (
     REPORTING,
+    address_of,
     draw_day,
     draw_project,
     ids_in,
@@ -147,7 +148,14 @@ class AssignStranger(Template):
         if _first_due(world, project["id"]) is None:
             return None
         person = dice.pick(strangers_of(world, project["id"]))
-        goal = impossible(("member", "assignee", "belong", "offered", "list"), NONE)
+        home = address_of(world, project)
+        goal = impossible(
+            ("member", "assignee", "belong", "offered", "list"),
+            NONE,
+            about=(person["name"], project["name"]),
+            pages=(f"{home}/members*", f"{home}/issues*"),
+            also=["permission"],
+        )
         return Case({"project": project["name"], "person": person["name"]}, goal)
 
 
@@ -201,7 +209,9 @@ class ReopenForeign(Template):
         role = world.value(SITE, sql, project["id"], AGENT_ID)
         if role in REPORTING or issue is None or issue["author_id"] == AGENT_ID:
             return None
-        goal = impossible(_NO_RIGHT, NONE)
+        home = address_of(world, project)
+        pages = (f"{home}/issues/*", f"{home}/members*")
+        goal = impossible(_NO_RIGHT, NONE, about=[project["name"]], pages=pages)
         return Case({"project": project["name"], "remark": remark}, goal)
 
 

@@ -6,7 +6,14 @@ from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.merging import APPROVE_ALL_RELATIONS, raised
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import DEVELOPING, draw_project, ids_in, no_such, parts_of
+from worlds.tasks.gitlab.draws import (
+    DEVELOPING,
+    address_of,
+    draw_project,
+    ids_in,
+    no_such,
+    parts_of,
+)
 from worlds.tasks.goals import changes, impossible, row
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
@@ -61,7 +68,13 @@ class CommentOnMissing(Template):
         if world.rows(SITE, _ABOUT.format(columns="title || body"), project["id"], part):
             return None
         values = {"remark": remark, "project": project["name"], "part": part}
-        return Case(values, impossible(("request", " mr"), no_such("merge request")))
+        goal = impossible(
+            ("request", " mr"),
+            no_such("merge request"),
+            about=(part, project["name"]),
+            pages=[f"{address_of(world, project)}/merges*"],
+        )
+        return Case(values, goal)
 
 
 class RaiseVersion(Template):

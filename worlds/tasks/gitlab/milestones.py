@@ -5,7 +5,15 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.filters import day
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.gitlab.draws import DEVELOPING, REPORTING, draw_day, draw_project, ids_in, no_such
+from worlds.tasks.gitlab.draws import (
+    DEVELOPING,
+    REPORTING,
+    address_of,
+    draw_day,
+    draw_project,
+    ids_in,
+    no_such,
+)
 from worlds.tasks.goals import changes, impossible, row
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
@@ -107,7 +115,13 @@ class PostponeMissing(Template):
             project["id"],
         )
         values = {"milestone": dice.pick(titles)["title"], "project": project["name"]}
-        goal = impossible(("milestone",), no_such("milestone"))
+        home = address_of(world, project)
+        goal = impossible(
+            ("milestone",),
+            (*no_such("milestone"), f"no {values['milestone']} milestone"),
+            about=(values["milestone"], project["name"]),
+            pages=(f"{home}/milestones*", f"{home}/issues*"),
+        )
         return Case(values | {"due": day(due)}, goal)
 
 

@@ -10,6 +10,7 @@ from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.tasks.gitlab.draws import (
     MANAGING,
+    address_of,
     draw_day,
     draw_project,
     ids_in,
@@ -158,7 +159,10 @@ class FollowOneself(Template):
             return None
         request = dice.pick(rows)
         values = {"state": request["state"], "title": request["title"]}
-        return Case(values | {"project": project["name"]}, impossible(_ONESELF))
+        pages = [f"{address_of(world, project)}/merges*"]
+        about = (request["title"], project["name"])
+        goal = impossible(_ONESELF, about=about, pages=pages, also=["button"])
+        return Case(values | {"project": project["name"]}, goal)
 
 
 _ONESELF = (

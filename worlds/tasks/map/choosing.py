@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
-from worlds.tasks.goals import NONE, answers, changes, impossible, name, number, row
+from worlds.tasks.goals import NONE, answers, changes, impossible, name, number, page, row
 from worlds.tasks.map import draws
 from worlds.tasks.template import Case, Template, World
 
@@ -89,7 +89,7 @@ def _hotels(world: World, town: str) -> list[sqlite3.Row]:
     """List the hotels of a town with their stars, the cheapest first."""
     return world.rows(
         "map",
-        "SELECT p.name, p.price, f.value + 0 stars FROM places p JOIN towns t"
+        "SELECT p.id, p.name, p.price, f.value + 0 stars FROM places p JOIN towns t"
         " ON t.id = p.town_id JOIN facts f ON f.place_id = p.id AND f.name = 'Stars'"
         " WHERE p.category = 'Hotel' AND t.name = ? ORDER BY p.price",
         town,
@@ -134,7 +134,17 @@ class NoSuchHotel(Template):
         hotels = _hotels(world, town)
         if not 1 <= len(hotels) <= 9 or any(hotel["stars"] >= stars for hotel in hotels):
             return None
+        slug = world.value("map", "SELECT slug FROM towns WHERE name = ?", town)
         goal = impossible(
-            ("star",), ("hotel", "none", town), (*NONE, "fewer", "less", "only", "at most", "all ")
+            ("star",),
+            ("hotel", "none", town),
+            (*NONE, "fewer", "less", "only", "at most", "all "),
+            about=[town],
+            also=["enough"],
+            pages=(
+                page("map", "/search", q=f"hotel hotels in {town} with {stars} stars"),
+                page("map", f"/town/{slug}*"),
+                *(page("map", f"/place/{hotel['id']}*") for hotel in hotels),
+            ),
         )
         return Case({"stars": str(stars), "town": town}, goal)

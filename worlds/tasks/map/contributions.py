@@ -8,7 +8,7 @@ from agentgym_envs.webarena.sites.map.contribute import FIELDS
 from agentgym_envs.webarena.sites.map.hours import DAYS, clock
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
-from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.goals import changes, hours_of, identifier, impossible, page, row
 from worlds.tasks.map import draws
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
@@ -44,11 +44,15 @@ class CorrectPlace(Template):
             "field": FIELDS[field],
             "value": value,
         }
+        asked = identifier(value) if field == "phone" else hours_of(value)
         suggestion = row(
-            "suggestions", user_id=AGENT_ID, place_id=place["id"], field=field, value=value
+            "suggestions", user_id=AGENT_ID, place_id=place["id"], field=field, value=asked
         )
         # Whoever explains the suggestion in a comment has made it as well.
-        return Case(values, changes(suggestion, loosely={"suggestions.comment": None}))
+        loosely = {"suggestions.comment": None} | (
+            {} if isinstance(asked, str) else {"suggestions.value": asked}
+        )
+        return Case(values, changes(suggestion, loosely=loosely))
 
 
 class ReviewPlace(Template):
@@ -115,7 +119,17 @@ class NothingAtAddress(Template):
         text = dice.pick(ReviewPlace.texts)
         values = _values(place, f"{house} {rows[0]['name']}", dice.between(1, 5), text)
         here = ("address", values["address"], f"no {values['kind']}")
-        return Case(values, impossible(here, (*_NOTHING, f"no {values['kind']}")))
+        town = world.value("map", "SELECT slug FROM towns WHERE name = ?", values["town"])
+        asked = f"{values['address']} {values['town']} {values['kind']}"
+        goal = impossible(
+            here,
+            (*_NOTHING, f"no {values['kind']}"),
+            about=[values["address"]],
+            pages=(page("map", f"/street/{place['street_id']}"), page("map", "/search", q=asked),
+                   page("map", f"/town/{town}*")),
+            also=["street"],
+        )  # fmt: skip
+        return Case(values, goal)
 
 
 _NOTHING = ("no place", "no such", "no house", "no number", "no building", "no address", "no entry",

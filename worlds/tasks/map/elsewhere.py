@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentgym_envs.webarena.sites.map.hours import DAYS
 from worlds.dice import Dice
-from worlds.tasks.goals import impossible
+from worlds.tasks.goals import impossible, page
 from worlds.tasks.map import draws
 from worlds.tasks.map.looking_up import KEEPS_HOURS, ClosingTime
 from worlds.tasks.template import Case, Template, World
@@ -32,12 +32,20 @@ class PlaceInAnotherTown(Template):
         if namesakes or town in place["name"]:
             return None
         values = {"place": place["name"], "town": town, "day": dice.pick(DAYS)}
-        return Case(values, impossible(*_reason(place["name"], town, place["town"])))
+        slug = world.value("map", "SELECT slug FROM towns WHERE name = ?", town)
+        goal = impossible(
+            *_reason(place["name"], town, place["town"]),
+            about=[place["name"]],
+            pages=(page("map", f"/place/{place['id']}*"), page("map", f"/town/{slug}*"),
+                   page("map", "/search", q=f"{place['name']} {town}")),
+        )  # fmt: skip
+        return Case(values, goal)
 
 
 def _reason(place: str, town: str, real_town: str) -> tuple[tuple[str, ...], ...]:
     """Say in what words the place is told to be nowhere in the town, or where it really is."""
-    here = tuple(f"{no} {at}{town}" for no in ("not", "n't") for at in ("in ", "located in "))
+    nots = tuple(f"{no} {at}{town}" for no in ("not", "n't") for at in ("in ", "located in "))
+    here = (*nots, f"outside {town}", f"outside of {town}")
     nowhere = ("no such", "no place", "not exist", "n't exist", "not find", "n't find",
                "not found", "be found", "nothing", "no result", "no match", "not there",
                "n't there", "nowhere", "no entry", "elsewhere", "another town", "other town",

@@ -7,7 +7,7 @@ import sqlite3
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from worlds.dice import Dice
-from worlds.tasks.goals import changes, gone, impossible, row
+from worlds.tasks.goals import changes, gone, impossible, page, row
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -106,14 +106,21 @@ class MoveUnsaved(Template):
             "source": source["name"],
             "target": target["name"],
         }
-        return Case(values, impossible((saved["name"], "place", "it "), _NOT_THERE))
+        goal = impossible(
+            (saved["name"], "place", "it "),
+            (*_NOT_THERE, f"no {saved['name']}"),
+            about=[saved["name"]],
+            pages=[page("map", f"/saved/{source['id']}")],
+        )
+        return Case(values, goal)
 
 
 _NOT_THERE = ("not on", "n't on", "not in", "n't in", "not saved", "n't saved", "not contain",
               "n't contain", "not include", "n't include", "not hold", "n't hold", "not there",
               "n't there", "not listed", "not have", "n't have", "not find", "n't find",
               "not found", "be found", "not part", "no such place", "no place", "no entry",
-              "none of", "absent", "missing", "without", "lacks", "never")  # fmt: skip
+              "none of", "another list", "absent", "missing", "without", "lacks",
+              "never")  # fmt: skip
 """How a reason says that something is not on a list."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
+from worlds.tasks.goals import page
 from worlds.tasks.template import World
 
 ME = AGENT_ID
@@ -14,6 +15,12 @@ def pick_forum(world: World, dice: Dice) -> tuple[int, str]:
     """Draw a community: its id and title."""
     row = dice.pick(world.rows(SITE, "SELECT id, title FROM forums ORDER BY id"))
     return row["id"], row["title"]
+
+
+def forum_page(world: World, forum: int) -> str:
+    """Return the addresses of a community's pages, behind a reason."""
+    name = world.value(SITE, "SELECT name FROM forums WHERE id = ?", forum)
+    return page(SITE, f"/c/{name}*")
 
 
 def is_free(world: World, post_id: int) -> bool:

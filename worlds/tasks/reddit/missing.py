@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.sites.people import AGENT
 from agentgym_envs.webarena.sites.reddit.site import FLAIRS
 from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
@@ -11,10 +12,10 @@ from agentgym_envs.webarena.tasks.reddit.navigation import (
 )
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.goals import NONE, impossible
+from worlds.tasks.goals import NONE, impossible, page
 from worlds.tasks.reddit import phrases
 from worlds.tasks.reddit.comments import EditComment
-from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.reddit.draws import ME, forum_page, pick_forum
 from worlds.tasks.reddit.lookups import BEST_POSTS, TopPostComments
 from worlds.tasks.reddit.navigation import DEEPEST, BestCommentOf, NewestSuch, posts_of_kind
 from worlds.tasks.template import Case, Template, World
@@ -37,12 +38,21 @@ class EditNoComment(Template):
         """Draw a post with comments, all of them by others."""
         rows = world.rows(
             SITE,
-            "SELECT p.title FROM comments c JOIN posts p ON p.id = c.post_id GROUP BY p.id "
+            "SELECT p.id, p.title FROM comments c JOIN posts p ON p.id = c.post_id GROUP BY p.id "
             "HAVING sum(c.user_id = ?) = 0 ORDER BY p.id",
             ME,
         )
-        values = {"title": dice.pick(rows)["title"], "text": phrases.remark(dice)}
-        return Case(values, impossible(("comment",), self._mine, self._none))
+        post = dice.pick(rows)
+        goal = impossible(
+            ("comment",),
+            self._mine,
+            self._none,
+            about=[post["title"]],
+            pages=[page(SITE, f"/p/{post['id']}*")],
+            lists=[page(SITE, f"/u/{AGENT.username}*")],
+            also=["post"],
+        )
+        return Case({"title": post["title"], "text": phrases.remark(dice)}, goal)
 
 
 class NewestSuchOfNone(Template):
@@ -69,7 +79,14 @@ class NewestSuchOfNone(Template):
             return None
         measure = ("comment", "repl") if "comment" in condition else ("point", "score", "vote")
         values = {"community": community, "flair": flair, "condition": condition}
-        return Case(values, impossible((*measure, *self._such), self._none))
+        goal = impossible(
+            (*measure, *self._such),
+            self._none,
+            about=[community],
+            also=("enough", "point", "comment"),
+            pages=[forum_page(world, forum)],
+        )
+        return Case(values, goal)
 
 
 class BestCommentOfNone(Template):
@@ -106,7 +123,15 @@ class BestCommentOfNone(Template):
         which = dice.pick(list(BEST_COMMENT_OF_ORDERS))
         values = {"username": person["username"], "community": community, "which": which}
         where = (*self._where, person["username"], community)
-        return Case(values, impossible(("comment",), where, self._none))
+        goal = impossible(
+            ("comment",),
+            where,
+            self._none,
+            about=(person["username"], community),
+            also=["post"],
+            pages=[page(SITE, f"/u/{person['username']}*")],
+        )
+        return Case(values, goal)
 
 
 class TopPostOfNone(Template):
@@ -129,7 +154,14 @@ class TopPostOfNone(Template):
         period = dice.pick(list(PERIODS))
         if world.rows(SITE, BEST_POSTS, forum, NOW, PERIODS[period][1]):
             return None
-        goal = impossible(("post", "published", "written", "list"), self._when, self._none)
+        goal = impossible(
+            ("post", "published", "written", "list"),
+            self._when,
+            self._none,
+            about=[community],
+            also=["enough"],
+            pages=[forum_page(world, forum)],
+        )
         return Case({"community": community, "period": period}, goal)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.goals import NONE, changes, impossible, row
-from worlds.tasks.shopping.draws import BOUGHT, orders_with, rows
+from worlds.tasks.goals import NONE, changes, impossible, page, row
+from worlds.tasks.shopping.draws import BOUGHT, order_page, orders_with, rows
 from worlds.tasks.template import Case, Template, World
+
+_PENDING = "SELECT number FROM orders WHERE customer_id = ? AND status = 'pending'"
 
 
 class CancelOrder(Template):
@@ -47,9 +50,16 @@ class CancelSentOrder(Template):
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw a product all orders of which are settled."""
         product = dice.pick(rows(world, BOUGHT))["name"]
-        open_ones = {"pending", "processing", "on hold"}
-        if open_ones & {each["status"] for each in orders_with(world, product)}:
+        orders = orders_with(world, product)
+        if {"pending", "processing", "on hold"} & {each["status"] for each in orders}:
             return None
         settled = ("complete", "cancelled", "refunded", "shipped", "sent", "delivered")
-        goal = impossible(("pending", "no order", "no such order", *settled), (*NONE, *settled))
+        pending = rows(world, _PENDING, AGENT_ID)
+        goal = impossible(
+            ("pending", product, *settled),
+            (*NONE, *settled),
+            about=[product],
+            pages=(page(SITE, "/account/orders", product=product), *map(order_page, orders)),
+            lists=map(order_page, pending),
+        )
         return Case({"product": product, "reason": dice.pick(CANCEL_REASONS)}, goal)

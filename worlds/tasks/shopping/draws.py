@@ -7,7 +7,7 @@ from typing import Any
 
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
-from worlds.tasks.goals import Row, row
+from worlds.tasks.goals import Row, page, row
 from worlds.tasks.template import World
 
 COST = "coalesce(p.special_price, p.price)"
@@ -43,6 +43,11 @@ def rows(world: World, sql: str, *values: Any) -> list[sqlite3.Row]:
 def orders_with(world: World, product: str) -> list[sqlite3.Row]:
     """List the agent's orders that hold a product, the latest first, as the shop's search does."""
     return rows(world, _ORDERS_WITH, product)
+
+
+def order_page(order: sqlite3.Row) -> str:
+    """Return the address of an order of the agent's, behind a reason."""
+    return page(SITE, f"/account/orders/{order['number']}")
 
 
 def in_cart(product: int, quantity: int) -> Row:

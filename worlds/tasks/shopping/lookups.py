@@ -6,13 +6,14 @@ from agentgym_envs.webarena.tasks.shopping.lookups import uses
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.shopping.reviews import ASPECTS
-from worlds.tasks.goals import NONE, all_of, amount, answers, impossible, name, number
+from worlds.tasks.goals import NONE, all_of, amount, answers, impossible, name, number, page
 from worlds.tasks.shopping.draws import COST, GROUPS, LEAVES, rows
 from worlds.tasks.template import Case, Template, World
 
 _REVIEWED = (
-    "SELECT p.id, p.name FROM products p WHERE p.is_enabled AND (SELECT count(*) FROM reviews r "
-    "WHERE r.product_id = p.id AND r.status = 'approved') BETWEEN ? AND ? ORDER BY p.id"
+    "SELECT p.id, p.name, p.slug FROM products p WHERE p.is_enabled "
+    "AND (SELECT count(*) FROM reviews r WHERE r.product_id = p.id AND r.status = 'approved') "
+    "BETWEEN ? AND ? ORDER BY p.id"
 )
 
 
@@ -135,7 +136,9 @@ class LatestAuthorOfNone(Template):
         if any(row["rating"] == stars for row in rows(world, _BY_DATE, product["id"])):
             return None
         rating = ("star", "that rating", "such review", "such a review", "rated")
-        return Case({"product": product["name"], "stars": _stars(stars)}, impossible(rating, NONE))
+        shown = page(SITE, f"/product/{product['slug']}")
+        goal = impossible(rating, NONE, about=[product["name"]], pages=[shown])
+        return Case({"product": product["name"], "stars": _stars(stars)}, goal)
 
 
 class PriceByWeight(Template):

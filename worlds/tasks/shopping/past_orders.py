@@ -16,8 +16,9 @@ from worlds.tasks.goals import (
     identifier,
     impossible,
     number,
+    page,
 )
-from worlds.tasks.shopping.draws import BOUGHT, in_cart, orders_with, rows
+from worlds.tasks.shopping.draws import BOUGHT, in_cart, order_page, orders_with, rows
 from worlds.tasks.template import Case, Template, World
 
 
@@ -94,7 +95,14 @@ class TrackUnsentOrder(Template):
             return None
         status = latest["status"][:6]  # cancelled has one l or two
         sending = ("track", "ship", "sent", "dispatch", "deliver")
-        return Case({"product": product}, impossible((*sending, status), (*NONE, status)))
+        goal = impossible(
+            (*sending, status),
+            (*NONE, status),
+            about=[product],
+            pages=(page(SITE, "/account/orders", product=product), order_page(latest)),
+            also=["pending"],
+        )
+        return Case({"product": product}, goal)
 
 
 class OrderAgain(Template):

@@ -10,7 +10,7 @@ from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import phone, postcode_of, street
-from worlds.tasks.goals import NONE, Way, changes, impossible, row
+from worlds.tasks.goals import NONE, Way, changes, impossible, page, row
 from worlds.tasks.shopping.draws import rows
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
@@ -93,7 +93,14 @@ class MovedFromElsewhere(Template):
         if town in towns or values["new_town"] in (town, *towns):
             return None
         address = ("such address", "such an address", "matching address", "that address")
-        return Case(values, impossible((town, *towns, *address), (*NONE, *towns)))
+        goal = impossible(
+            (town, *towns, *address),
+            (*NONE, *towns),
+            about=[person, town],
+            also=["another town"],
+            pages=[page(SITE, "/account/addresses*")],
+        )
+        return Case(values, goal)
 
 
 def _moving(dice: Dice, person: str, town: str) -> dict[str, str]:

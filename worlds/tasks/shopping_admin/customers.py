@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, amount, answers, changes, identifier, impossible, name, row
+from worlds.tasks.shopping_admin.draws import pages_of
 from worlds.tasks.template import Case, Template, World
 
 
@@ -174,8 +175,10 @@ class NeverBought(Template):
         if _times_bought(world, order["customer_id"], product):
             return None
         goal = impossible(
-            ("order", "bought", "purchase"),
-            ("product", "it ", "it.", "that item", "this item", "such", product),
+            ("order", "bought", "buy", "purchase"),
+            ("product", "it ", "it.", "that item", "this item", product),
             (*NONE, "somebody else", "someone else"),
+            about=(order["name"], product),
+            pages=pages_of(world, order["customer_id"], order["name"]),
         )
         return Case({"customer": order["name"], "product": product}, goal)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agentgym_envs.webarena.sites.filters import MONTHS
 from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
+from worlds.tasks.goals import page
 from worlds.tasks.template import World
 
 BRANDS = "SELECT DISTINCT brand FROM products ORDER BY brand"
@@ -83,3 +84,19 @@ def plain_categories(world: World) -> dict[str, list[int]]:
         if exact == loose:
             result[name] = exact
     return result
+
+
+def pages_of(world: World, number: int, name: str) -> list[str]:
+    """List the pages that show which orders a customer has, behind a reason.
+
+    Args:
+        world: the shop's.
+        number: of the customer.
+        name: of the customer.
+    """
+    orders = world.rows(SITE, "SELECT number FROM orders WHERE customer_id = ?", number)
+    return [
+        page(SITE, f"/customers/{number}"),
+        page(SITE, "/orders", customer=name),
+        *(page(SITE, f"/orders/{order['number']}") for order in orders),
+    ]

@@ -6,7 +6,7 @@ from agentgym_envs.webarena.tasks.shopping_admin.navigation import MOST
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import impossible, shows
-from worlds.tasks.shopping_admin.draws import draw_period
+from worlds.tasks.shopping_admin.draws import draw_period, pages_of
 from worlds.tasks.template import Case, Template, World
 
 
@@ -104,12 +104,14 @@ class ProductOfNoOrder(Template):
         customer = dice.pick(
             world.rows(
                 SITE,
-                "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders) "
-                "ORDER BY id",
+                "SELECT id, name FROM customers "
+                "WHERE id NOT IN (SELECT customer_id FROM orders) ORDER BY id",
             )
-        )["name"]
-        values = {"customer": customer, "which": dice.pick(_WHICH), "what": dice.pick(tuple(MOST))}
-        return Case(values, impossible(("order",), _NO_ORDERS))
+        )
+        name, which, what = customer["name"], dice.pick(_WHICH), dice.pick(tuple(MOST))
+        pages = pages_of(world, customer["id"], name)
+        goal = impossible(("order",), _NO_ORDERS, about=[name], pages=pages)
+        return Case({"customer": name, "which": which, "what": what}, goal)
 
 
 _NO_ORDERS = ("no order", "not have any order", "n't have any order", "not order", "n't order",

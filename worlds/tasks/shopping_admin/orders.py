@@ -7,7 +7,7 @@ from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import postcode_of, street
-from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.goals import changes, impossible, page, row
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -115,9 +115,12 @@ def _draw_address(dice: Dice) -> dict[str, str]:
     return {"street": street(dice), "postcode": postcode_of(town), "town": town}
 
 
-_UNKNOWN = ("no order", "no such", "not exist", "n't exist", "not find", "n't find", "not found",
-            "be found", "nothing", "no match", "no result", "unknown", "none of", "invalid order",
-            "number is invalid", "number is not", "number isn't", "is missing")  # fmt: skip
+_UNKNOWN = ("no order with number", "no order with this number", "no order with that number",
+            "no order with the number", "no order with such", "no order of this number",
+            "no order has", "no order exists", "no such", "not exist", "n't exist", "not find",
+            "n't find", "not found", "be found", "nothing", "no match", "no result", "unknown",
+            "none of", "invalid order", "number is invalid", "number is not", "number isn't",
+            "is missing")  # fmt: skip
 """How a reason says that there is no such order."""
 
 
@@ -134,5 +137,11 @@ class RedirectUnknownOrder(Template):
         """Draw a number that no order has."""
         highest = int(world.value(SITE, "SELECT max(number) FROM orders"))
         number = f"{highest + dice.between(1, 400):09}"
-        goal = impossible(("order",), _UNKNOWN)
+        goal = impossible(
+            ("order",),
+            (*_UNKNOWN, f"no order {number}", f"no order #{number}"),
+            about=[number],
+            pages=(page(SITE, "/orders", number=number), page(SITE, f"/orders/{number}")),
+            lists=[page(SITE, "/orders")],
+        )
         return Case({"number": number, **_draw_address(dice)}, goal)

@@ -6,7 +6,7 @@ import sqlite3
 
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.goals import NONE, answers, impossible, name
+from worlds.tasks.goals import NONE, answers, impossible, name, page
 from worlds.tasks.shopping_admin.draws import BRANDS
 from worlds.tasks.template import Case, Template, World
 
@@ -72,5 +72,10 @@ class TooFewReviews(Template):
             (*NONE, "fewer", "less", "only", "at most", "too few"),
             (f" {least}", "enough", "that many", "so many", "more than", "at most", "too few",
              "required", "minimum", "threshold", "qualif", "meet", "reach"),
+            about=[brand],
+            pages=(page(SITE, "/reports/reviews", search=brand),
+                   page(SITE, "/reviews", product=brand), page(SITE, "/products", brand=brand),
+                   page(SITE, "/products", name=brand)),
+            lists=[page(SITE, "/reports/reviews")],
         )  # fmt: skip
         return Case({"brand": brand, "number": str(least)}, goal)

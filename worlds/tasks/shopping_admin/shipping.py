@@ -5,7 +5,8 @@ from __future__ import annotations
 from agentgym_envs.webarena.sites.shopping.delivery import CARRIERS
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
-from worlds.tasks.goals import NONE, changes, impossible, row
+from worlds.tasks.goals import NONE, changes, impossible, page, row
+from worlds.tasks.shopping_admin.draws import pages_of
 from worlds.tasks.template import Case, Template, World
 
 _OPEN = "('pending', 'processing')"
@@ -67,7 +68,7 @@ class ShipSentOrder(Template):
         customer = dice.pick(
             world.rows(
                 SITE,
-                "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id "
+                "SELECT c.id, c.name FROM orders o JOIN customers c ON c.id = o.customer_id "
                 "GROUP BY c.id HAVING sum(o.status IN ('pending', 'processing', 'on hold')) = 0 "
                 "ORDER BY c.id",
             )
@@ -82,5 +83,8 @@ class ShipSentOrder(Template):
             ("order",),
             (values["status"], "open ", "unshipped", "to ship", "complete", "shipped", "cancelled"),
             (*NONE, "already", "every ", "all ", "only "),
+            about=[customer["name"]],
+            pages=pages_of(world, customer["id"], customer["name"]),
+            lists=[page(SITE, "/orders", status=values["status"])],
         )
         return Case(values, goal)

@@ -391,3 +391,63 @@ def test_an_ending_is_judged_within_thirty_milliseconds(site: str) -> None:
         verdict(state, {})
         spent.append(time.process_time() - start)
     assert min(spent) < 0.030
+
+
+TOTAL = {"type": "currency", "value": "$289.19"}
+HOURS = {"type": "list", "of": [{"type": "time", "value": t} for t in ("09:00", "17:30")]}
+PHONE = {"type": "identifier", "value": "018 828 359"}
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "wrong"),
+    [
+        (
+            TOTAL,
+            ("$289.19", "289.19", "289.190", "$289.19 ", "289.19 dollars", "USD 289.19"),
+            ("$289.91", "€289.19", "$289", "289.19 or 289.20", "about $289.19", "289.19 km", "",
+             "The total of the order is $289.19"),
+        ),
+        (
+            HOURS,
+            ("09:00-17:30", "9:00 - 17:30", "09:00 – 17:30", "9:00 am - 5:30 pm", "9.00-17.30"),
+            ("09:00", "17:30-09:00", "09:00-17:00", "09:00-17:30 and 18:00-19:00", "closed"),
+        ),
+        (
+            PHONE,
+            ("018 828 359", "018828359", "018-828-359"),
+            ("018 828 358", "018 828 359 1", "018 828 359, 018 828 360", "Phone of the school: "),
+        ),
+    ],
+)  # fmt: skip
+def test_a_value_in_a_text_is_compared_as_a_typed_answer(
+    state: SiteState, value: dict[str, Any], right: tuple[str, ...], wrong: tuple[str, ...]
+) -> None:
+    way = {"gitlab": {"issues": {"changed": [{"id": 1, "body": value}]}}}
+    for text in (*right, *wrong):
+        state.database("gitlab").execute("UPDATE issues SET body = ? WHERE id = 1", (text,))
+        assert verdict(state, way).score == float(text in right), text
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "right", "wrong"),
+    [
+        ("customers", "phone", "0555 469 2182", ("0555-469-2182", "05554692182"), ("0555 469",)),
+        ("addresses", "phone", "0555 469 2182", ("0555.469.2182",), ("0555 469 2183", "")),
+        ("addresses", "postcode", "27063", (" 27063", "27 063"), ("27063 Millbrook", "2706")),
+        ("shipments", "tracking_number", "BR24743169", ("br 24743169",), ("BR24743168", "")),
+    ],
+)
+def test_codes_are_compared_by_their_signs(
+    state: SiteState,
+    table: str,
+    column: str,
+    value: str,
+    right: tuple[str, ...],
+    wrong: tuple[str, ...],
+) -> None:
+    number = state.database("shopping").execute(f"SELECT min(id) FROM {table}").fetchone()[0]
+    way = {"shopping": {table: {"changed": [{"id": number, column: value}]}}}
+    for text in (value, *right, *wrong):
+        sql = f"UPDATE {table} SET {column} = ? WHERE id = ?"
+        state.database("shopping").execute(sql, (text, number))
+        assert verdict(state, way).score == float(text not in wrong), text

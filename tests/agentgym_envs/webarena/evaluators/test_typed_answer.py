@@ -52,6 +52,18 @@ SELLERS = (
 BOUGHT = (
     "How many pieces of Feathergate Nightfall Bird Feeder, green did I buy, and what did they cost?"
 )
+TOP = (
+    "How many comments has Hiking's top-scoring post of the last 30 days, the one with the most "
+    "points?"
+)
+OTHERS = (
+    'How many people other than its author commented on the post "I tested the Sling 6 shoulder '
+    'bag", and how many of the comments did the author write?'
+)
+MOST_OPEN = (
+    "Which has the most open issues that nobody is assigned to: Tilework Eastwick, Ferry Times "
+    "Port Senna or Stockroom?"
+)
 WEIGHT = "Take whichever is cheaper by weight. What do 100 g of it cost?"
 
 # fmt: off
@@ -88,7 +100,9 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
          "Elio Halden lives in Larkspur, and it takes 95 minutes.",
          "The quickest drive takes 1 h 35 min."],
         ["1 h 30 min", "95 hours", "95 km", "1.35", "35 minutes", "1:53", "95 or 96 minutes",
-         "95 minutes, 120 km", "95 seconds", "-95 min", "at least 95 minutes"],
+         "95 minutes, 120 km", "95 seconds", "-95 min", "at least 95 minutes", "95 s", '95"',
+         "95''", "95 days", "95 weeks", "95 m", "95 miles", "$95", "95 EUR", "95%", "95 towns",
+         "Seconds: 95"],
     ),
     (
         group("list", one("name", "Marlow Heath"), one("name", "Redmarsh")), PASSED,
@@ -131,8 +145,31 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         group("all", number(7, "review"), number(31, "star")), STARS,
         ["7, 31", "7 and 31", "1) 7 2) 31", "7 reviews, 31 stars", "31 stars in 7 reviews",
-         "7 reviews with 31 stars in all"],
-        ["31, 7", "7", "31", "7, 32", "7 stars, 31 reviews", "7, 31, 2"],
+         "7 reviews with 31 stars in all", "Reviews: 7, stars: 31", "reviews 7; stars 31"],
+        ["31, 7", "7", "31", "7, 32", "7 stars, 31 reviews", "7, 31, 2", "7 orders, 31 stars",
+         "7 products with 31 stars", "Stars: 7, reviews: 31"],
+    ),
+    (
+        number(10, "comment"), TOP,
+        ["10", "10 comments", "The top-scoring post has 10 comments.", "10 comments on the post",
+         "Comments: 10", "The post with the most points has 10.", "10 replies"],
+        ["10 posts", "10 points", "10 days", "10 new posts", "Posts: 10", "10 users", "10 stars",
+         "10 %", "10 km", "10 minutes", "10 weeks", "$10", "10 orders", "10 reviews"],
+    ),
+    (
+        group("all", number(6, "people"), number(3, "comment")), OTHERS,
+        ["6, 3", "6 people, 3 comments", "6 others, 3 by the author",
+         "6 other users and 3 comments",
+         "6 other people; 3 comments are the author's", "3 comments by the author and 6 others"],
+        ["3, 6", "3 others, 6 by the author", "6 comments, 3 people", "6 posts, 3 comments",
+         "6 others", "6 or more others, 3"],
+    ),
+    (
+        one("name", "Stockroom"), MOST_OPEN,
+        ["Stockroom", "Stockroom has the most unassigned open issues.",
+         "Stockroom has the most open issues that nobody is assigned to."],
+        ["Stockroom has the fewest unassigned open issues", "Ferry Times Port Senna",
+         "Stockroom or Tilework Eastwick", "not Stockroom", "Stockroom and others"],
     ),
     (
         group("all", number(3, "review"), number(3, "star")), STARS,
@@ -203,9 +240,11 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         group("all", number(6), one("name", "zora.lovell")),
         "What is the highest rating out of 10 that one of them gives, and who gives it?",
-        ["6, zora.lovell", "zora.lovell, 6", "6 by zora.lovell", "zora.lovell gives 6",
+        ["6, u/zora.lovell", "/u/zora.lovell gives 6", "6, @zora.lovell",
+         "6, zora.lovell", "zora.lovell, 6", "6 by zora.lovell", "zora.lovell gives 6",
          "6 out of 10, zora.lovell"],
-        ["7, zora.lovell", "6", "zora.lovell", "6, zora.lovel", "6, zora.lovell, mira.halden"],
+        ["7, zora.lovell", "6", "zora.lovell", "6, zora.lovel", "6, zora.lovell, mira.halden",
+         "6, u/mira.halden", "6, u/zora.lovell or u/mira.halden"],
     ),
     (
         group("all", number(8), one("name", "jonas.albrecht")), OF_TEN,
@@ -244,8 +283,10 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
         ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00",
-         "On Friday it closes at 17:30.", "The Wild Spoke closes at 5:30 pm."],
-        ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes"],
+         "On Friday it closes at 17:30.", "The Wild Spoke closes at 5:30 pm.", "17.30", "5.30 pm",
+         "5.30pm", "at 17.30."],
+        ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes", "17.3", "17.03",
+         "5.30", "5.30 am", "$17.30", "17.30 km", "17.305", "17.30 stars"],
     ),
     (
         one("date", "2026-06-04"), "When is it due?",
@@ -271,11 +312,12 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         ["N/A - no such order", "n/a: there is no such order", "N/A (no pending order has it)",
          "This cannot be done: there is no pending order with it.",
          "Not possible, because none of my orders is pending.",
-         "N/A - I searched the shop, went through every page of results and opened the product and "
-         "its reviews, but no order of mine has it."],
+         "N/A - I searched my orders and went through every page of results, but none has it."],
         ["N/A", "no such order",
          "N/A - no such order, review, rating, comment, post, hotel, issue or milestone",
-         "N/A - the page broke", "N/A - I now know the order", "done", ""],
+         "N/A - no such order or review", "N/A - no such order, none on the list, nothing at all",
+         "N/A - no order, this, that, these, those", "N/A - the page broke",
+         "N/A - I now know the order", "done", ""],
     ),
 ]
 # fmt: on

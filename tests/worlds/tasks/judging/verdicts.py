@@ -13,7 +13,7 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from agentgym_envs.webarena.evaluators.verdict import Verdict
-from agentgym_envs.webarena.places import EmbeddedPlace
+from agentgym_envs.webarena.places import EmbeddedPlace, filled
 from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
@@ -37,10 +37,8 @@ def verdict(task: WebTask, solution: Solution | None = None) -> Verdict:
     """Play a task by its expert or in another way, and judge it."""
     with played(task, open_content(), solution) as ending:
         place = EmbeddedPlace("text", open_content())
-        evaluation = dict(task.eval)
-        if "page_shown" in evaluation:
-            evaluation["page_shown"] = [place.fill(url) for url in evaluation["page_shown"]]
-        return multiply(evaluate(ending) for evaluate in build_evaluators(evaluation))
+        evaluators = build_evaluators(filled(place, task.eval))
+        return multiply(evaluate(ending) for evaluate in evaluators)
 
 
 def after(damage: Damage, template: int) -> Solution:
