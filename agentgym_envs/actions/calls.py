@@ -41,6 +41,7 @@ _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are read
 _NESTED_KEYS = ("function", "function_call", "tool_call", "action", "call")
 _WORDS_BESIDE = LABELS - {"id", "index", "status", "content"}
 """Labels that are taken for no argument where a call's arguments stand beside its name."""
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
@@ -283,7 +284,7 @@ def python_call(code: str) -> Call:
     Raises:
         InvalidAction: the code is something else, or the arguments are no literals.
     """
-    body = read_python(code)
+    body = [line for line in read_python(code) if not isinstance(line, _IMPORTS)]
     if len(body) == 2 and _shows_name(body[1]):  # x = look(), then print(x)
         body = body[:1]
     node: Any = body[0] if len(body) == 1 else None
@@ -294,7 +295,7 @@ def python_call(code: str) -> Call:
             node = node.value
         elif isinstance(node, ast.List | ast.Tuple) and len(node.elts) == 1:
             node = node.elts[0]
-        elif _is_print(node) and isinstance(node.args[0], ast.Call | ast.Await):
+        elif _is_around(node) and isinstance(node.args[0], ast.Call | ast.Await):
             node = node.args[0]
         else:
             break
@@ -312,14 +313,17 @@ def python_call(code: str) -> Call:
     return Call(name, named, [_literal(argument) for argument in node.args])
 
 
-def _is_print(node: Any) -> bool:
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    return is_call and node.func.id == "print" and len(node.args) == 1 and not node.keywords
+def _is_around(node: Any) -> bool:
+    """Whether a call may hold another one that is meant: `print(look())`, `env.step(look())`."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+        return False
+    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+    return name in ("print", "step", "act", "execute", "perform", "run")
 
 
 def _shows_name(statement: ast.stmt) -> bool:
     node = statement.value if isinstance(statement, ast.Expr) else None
-    shown_node = node.args[0] if _is_print(node) and isinstance(node, ast.Call) else node
+    shown_node = node.args[0] if _is_around(node) and isinstance(node, ast.Call) else node
     return isinstance(shown_node, ast.Name)
 
 

@@ -25,7 +25,12 @@ _THOUGHTS: list[tuple[re.Pattern[str], str]] = [
     for opening, closing in _TABLE["thoughts"]
 ]
 TURN_ENDS: Sequence[str] = tuple(_TABLE["turn_ends"])
-_HEADER = re.compile(r"\s*(?:<\|[^<>|\s]{1,40}\|>(?:assistant|final)?\s*)*")
+HEADER = re.compile(
+    r"\s*(?:(?:<\|[^<>|\s]{1,40}\|>(?:assistant|final)?|<s>|<bos>|\[/INST\]|<｜Assistant｜>)\s*)*"
+)
+"""What a template puts before a turn."""
+
+_TAG_BEHIND = re.compile(r"\s*(?:</action>|\[/action\])\s*\Z", re.IGNORECASE)
 # Tokens that are HTML too end a turn at a line's end alone.
 _TURN_END = re.compile(
     "|".join(
@@ -95,9 +100,10 @@ def strip_thinking(completion: str) -> str:
 
 def first_turn(text: str) -> str:
     """Return a completion without the token that ends its turn and what is invented behind it."""
-    header = _HEADER.match(text)
+    header = HEADER.match(text)
     end = _TURN_END.search(text, header.end() if header else 0)
-    return text[: end.start()] if end else text
+    text = text[: end.start()] if end else text
+    return text if "<action>" in text.lower() else _TAG_BEHIND.sub("", text)
 
 
 def result_start(text: str, start: int = 0) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from agentgym_envs.actions.markup import first_turn, result_start
+from agentgym_envs.actions.markup import HEADER, first_turn, result_start
 from agentgym_envs.actions.verbs import ActionVerb
 
 MAX_CLEANED = 2_000
@@ -39,6 +39,7 @@ _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re
 _BULLET = re.compile(
     r"(?:>+(?=\s*\S)|[-+•*–—][ \t]|[-=]>|[→➜▶$#❯][ \t]|\(?\d{1,2}[.)][ \t])\s*(?=\S)"
 )
+_SPAN = re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)|\*\*([^*\n]{1,500})\*\*")
 _INLINE_RESULT = re.compile(r"[ \t]+\**observation(?: ?\d{1,3})?\**[ \t]*[:：]", re.IGNORECASE)
 _QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
@@ -91,7 +92,8 @@ def layers(text: str) -> Iterator[str]:
 def dressed_parts(text: str) -> Iterator[str]:
     """Yield the parts of a text that are marked as its action, the surest first.
 
-    They stand behind a label, in a tag, in a box or in a fence, or on the only line with a bullet.
+    They stand behind a label, in a tag, in a box or in a fence, on the only line with a bullet, or
+    are the only words in backticks or bold.
     """
     labelled = last_labelled(text)
     if labelled:
@@ -107,6 +109,9 @@ def dressed_parts(text: str) -> Iterator[str]:
     dressed = [line for line in lines if _inner(line)]
     if len(set(dressed)) == 1:
         yield dressed[0]
+    spans = {span[1] or span[2] for span in _SPAN.finditer(text)}
+    if len(spans) == 1:
+        yield spans.pop()
 
 
 def is_action(text: str, verbs: Sequence[ActionVerb]) -> bool:
@@ -166,7 +171,7 @@ def clean_action(text: str, verbs: Sequence[ActionVerb]) -> str:
     """
     if len(text) > MAX_CLEANED or not _MARKS.search(text):
         return text.strip()
-    action = undressed(text, lambda layer: is_action(layer, verbs))
+    action = find_action(text, lambda layer: is_action(layer, verbs))
     if action is None:
         *_, action = layers(text)
     return _cleaned(action, verbs)
@@ -305,8 +310,8 @@ def _inner(text: str) -> str | None:
     boxed = _BOXED.match(text)
     if boxed and _closing(text, boxed.end()) == len(text) - 1:
         return text[boxed.end() : -1].replace("\\_", "_").replace("\\ ", " ").strip()
-    header = re.match(r"(?:<\|[^<>|\s]{1,40}\|>(?:assistant|final)?\s*)+", text)
-    if header:
+    header = HEADER.match(text)
+    if header and header.end():
         return text[header.end() :]
     label = _LINE_LABEL.match(text)
     if label:
