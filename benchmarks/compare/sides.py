@@ -20,6 +20,7 @@ from benchmarks.cli.listing import table
 from benchmarks.report.evaluations import read_result, result_episodes
 from benchmarks.sweep.plan import Cell, conditions
 from trainers.evaluation.tally import Tally
+from trainers.runs.finished import is_unfinished
 from trainers.runs.folder import CELL_FILE
 from trainers.runs.reader import find_runs, is_set_aside, nearest_record
 
@@ -125,6 +126,12 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
         for file in run.files:
             if is_set_aside(file, path):
                 continue
+            if is_unfinished(file):
+                _LOG.warning(
+                    "%s holds the episodes that ended first, and who wins ends first: its success "
+                    "misleads until the command has gone on with --resume",
+                    file,
+                )
             try:
                 circumstances = _circumstances(file.parent)
                 episodes = read_jsonl(file, on_problem=_pass_over)

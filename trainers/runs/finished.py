@@ -6,6 +6,7 @@ Hours of play, and what was paid for it, must not be lost to Ctrl-C or to the la
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from agentgym_envs.files import append_whole, whole_lines
@@ -44,6 +45,11 @@ class FinishedEpisodes(dict[int, Trajectory]):
         record = {"place": place, "options": self._options, **trajectory.to_json()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         append_whole(self.path, json.dumps(record).encode() + b"\n")
+
+
+def is_unfinished(path: Path) -> bool:
+    """Return whether a file keeps what has ended of something that goes on."""
+    return re.search(r"\.unfinished\d*\.jsonl$", path.name) is not None
 
 
 def unfinished_file(path: Path, *, is_last: bool) -> Path:

@@ -145,6 +145,19 @@ def test_earlier_runs_of_a_folder_are_passed_over_unless_they_are_named(
     assert row[:3] == ["4", "0.0%", "100.0%"]
 
 
+def test_episodes_that_ended_first_are_compared_with_a_warning(
+    tmp_path: Path,
+    before: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    first = keep(tmp_path / "after.unfinished2.jsonl", True)
+    assert told(capsys, before, before)["all"][:1] == ["4"]
+    assert caplog.text == ""
+    assert told(capsys, before, first)["all"][:3] == ["4", "0.0%", "100.0%"]
+    assert caplog.text.count(f"{first} holds the episodes that ended first") == 1
+
+
 def test_one_id_in_two_environments_is_two_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
