@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import glob
 import gzip
 import os
@@ -38,8 +40,8 @@ def is_storage_failure(error: BaseException) -> bool:
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a file beside `path` to write to, which takes its place when all has gone well.
 
-    A reader, or a kill, finds the old file or the new one. What is not a regular file, such as
-    `/dev/stdout`, is written to directly.
+    A reader, or a kill, finds the old file or the new one. What a killed writer has left beside it
+    is removed. What is not a regular file, such as `/dev/stdout`, is written to directly.
 
     Args:
         path: the file; its folder is made.
@@ -50,13 +52,25 @@ def replacing(path: str | Path) -> Iterator[Path]:
         return
     target = target.resolve()  # a link stays one
     target.parent.mkdir(parents=True, exist_ok=True)
-    # A name of its own: another process may be writing the same file.
+    for left in target.parent.glob(f"{glob.escape(target.name)}.{'[0-9a-f]' * 32}.tmp"):
+        _remove_unless_locked(left)
+    # A name of its own: another process may be writing the same file. The lock ends with the
+    # process, however that ends.
     unfinished = target.with_name(f"{target.name}.{uuid4().hex}.tmp")
     try:
-        yield unfinished
-        unfinished.replace(target)
+        with unfinished.open("xb") as held:
+            with contextlib.suppress(OSError):  # some disks of other machines have no locks
+                fcntl.flock(held, fcntl.LOCK_SH)
+            yield unfinished
+            unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _remove_unless_locked(path: Path) -> None:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -172,12 +173,18 @@ def _hide(text: str, shown: str) -> str:
 
 
 def _secrets_of(text: str) -> list[str]:
-    """Return the secrets in an address, or in keyword arguments in JSON."""
+    """Return the secrets in an address, or in keyword arguments in JSON.
+
+    User and password are sent in base64 (`Authorization: Basic`), which a server may repeat.
+    """
     if _ADDRESS.match(text):
         place, _, query = text.partition("?")
         who = re.search(r"//(.*)@", place, re.DOTALL)
-        _, colon, password = who[1].partition(":") if who else ("", "", "")
-        own = [password if colon else who[1]] if who else []
+        own = []
+        if who:
+            user, colon, password = who[1].partition(":")
+            sent = f"{unquote(user)}:{unquote(password)}".encode()
+            own = [password if colon else user, b64encode(sent).decode()]
         return [*own, *(pair.partition("=")[2] or pair for pair in query.split("&"))]
     try:
         return list(_secret_values(json.loads(text)))

@@ -25,6 +25,8 @@ _OF_CALL: dict[str, tuple[type, ...]] = {
     **{"seconds": _NUMBER, "cost": (NoneType, int, float)},
 }
 _OF_TRACE = ("prompt_ids", "completion_ids", "action_mask", "logprobs", "advantages")
+_TOO_LARGE = 1 << 63
+"""No count comes near it, and whole numbers of hundreds of digits are no floats."""
 _IN_WORDS: dict[type, str] = {
     **{str: "a text", bool: "true or false", int: "a whole number", float: "a number"},
     **{list: "a list", dict: "an object", NoneType: "null"},
@@ -71,7 +73,8 @@ def _problem_in(
         if kinds is None:
             continue
         kind = type(value)  # exactly: a bool is no number
-        if kind not in kinds or (kind is float and not isfinite(value)):
+        is_too_large = kind is int and abs(value) >= _TOO_LARGE
+        if kind not in kinds or is_too_large or (kind is float and not isfinite(value)):
             return f"{name} must be {_IN_WORDS[kinds[-1]]}, got {value!r:.40}"
     return None
 

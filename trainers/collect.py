@@ -248,6 +248,7 @@ def main(argv: list[str] | None = None) -> int:
         resume=options.resume,
         options=settings,
         ledger=rollout.policy.ledger,
+        max_outage=budgets.failure_rules.max_outage,
     ) as watch:
         episodes = collect(
             rollout,
@@ -260,7 +261,13 @@ def main(argv: list[str] | None = None) -> int:
             finished=watch.finished,
         )
         seconds = time.perf_counter() - start
-        count = _write(episodes, options)
+        count = 0
+
+        def write() -> None:
+            nonlocal count
+            count = _write(episodes, options)
+
+        watch.write(options.out, write)
         watch.forget()
     environments.close()
     print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")

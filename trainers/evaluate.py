@@ -191,11 +191,13 @@ def main(argv: list[str] | None = None) -> int:
         resume=measure.resume,
         options=options,
         ledger=rollout.policy.ledger,
+        max_outage=budgets.failure_rules.max_outage,
     ) as watch:
 
         def write(trajectories: list[Trajectory]) -> None:
-            if measure.trajectories is not None:
-                write_jsonl(measure.trajectories, trajectories)
+            path = measure.trajectories
+            if path is not None:
+                watch.write(path, lambda: write_jsonl(path, trajectories))
 
         result = evaluate(
             rollout,
@@ -212,7 +214,8 @@ def main(argv: list[str] | None = None) -> int:
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command="eval", seed=measure.seed, configs=configs)
-            replace(result, run=record).save(measure.out)
+            saved, path = replace(result, run=record), measure.out
+            watch.write(path, lambda: saved.save(path))
         watch.forget()
     environments.close()
     return 0

@@ -11,8 +11,9 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,10 @@ STILL_WRITTEN_S = 30.0
 """For so long after its last change a file may lack its end, for it may still be written."""
 MOST_PROBLEMS = 200
 """Problems that the page is told of; it counts the others."""
+LONGEST_LINE = 1 << 25
+"""Bytes of a line that is read; an episode with its tokens has a few percent of it."""
 _LINES_BETWEEN_LOOKS_AT_THE_CLOCK = 32
+_Bytes = gzip.GzipFile | BufferedReader
 _CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -250,6 +254,12 @@ class Index:
             stream.seek(progress.offset)
             for count, line in enumerate(self._whole_lines(stream, file), 1):
                 is_open = not line.endswith(b"\n")
+                if len(line) >= LONGEST_LINE and is_open:
+                    progress.lines += 1
+                    progress.offset += len(line) + _skip_line(stream)
+                    problem = f"it is longer than {LONGEST_LINE >> 20} MiB"
+                    self._of_lines.append((file.name, progress.lines, problem))
+                    continue
                 if is_open and not _is_episode(line):
                     self._note(file, "its last line has no end")
                     break
@@ -293,10 +303,14 @@ class Index:
         self.entries.append(entry)
         self._policies[entry.policy] = None
 
-    def _whole_lines(self, stream: Iterable[bytes], file: EpisodeFile) -> Iterator[bytes]:
-        """Yield a file's lines, of a compressed one that is being written those that are there."""
+    def _whole_lines(self, stream: _Bytes, file: EpisodeFile) -> Iterator[bytes]:
+        """Yield a file's lines, of a compressed one that is being written those that are there.
+
+        Of one that is too long the beginning is yielded.
+        """
         try:
-            yield from stream
+            while line := stream.readline(LONGEST_LINE):
+                yield line
         except _CUT_SHORT as error:
             self._note(file, f"it is not compressed, or cut short ({error})")
 
@@ -328,6 +342,16 @@ class Index:
             except (OSError, *_CUT_SHORT):
                 yield from [b""] * (end - start)
             start = end
+
+
+def _skip_line(stream: _Bytes) -> int:
+    """Read to a line's end without keeping it; return how many bytes that were."""
+    length = 0
+    while part := stream.readline(1 << 20):
+        length += len(part)
+        if part.endswith(b"\n"):
+            break
+    return length
 
 
 def _state(path: Path) -> tuple[int, int] | None:

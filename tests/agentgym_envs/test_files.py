@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,23 @@ def test_a_file_whose_name_ends_with_gz_is_read_decompressed(tmp_path: Path) -> 
         assert list(file) == [b"a\n", b"b\n"]
     with open_text(path) as text:
         assert text.read() == "a\nb\n"
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_another_writes_is_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "episodes.jsonl"
+    code = (
+        "import os, signal, sys\n"
+        "from agentgym_envs.files import replacing\n"
+        "with replacing(sys.argv[1]) as draft:\n"
+        "    draft.write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with replacing(path) as own:
+        own.write_text("own")
+        write_whole(path, "other")
+        assert sorted(tmp_path.iterdir()) == sorted([own, path])
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["own"]

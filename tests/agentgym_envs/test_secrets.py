@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -109,3 +110,12 @@ def test_an_address_that_was_copied_from_a_record_asks_for_its_secret(address: s
     with pytest.raises(ValueError, match="give the address with the secret again"):
         check_revealed(address)
     check_revealed("http://host/v1")
+
+
+def test_a_password_is_masked_in_base64_too_as_it_is_sent() -> None:
+    hide_address("https://user:hunter%212@host/retrieve")
+    sent = b64encode(b"user:hunter!2").decode()
+    assert masked(f"400: got Authorization: Basic {sent}") == "400: got Authorization: Basic ***"
+    hide_kwargs('{"retriever": {"url": "https://TOKEN-ALONE@host"}}')
+    sent = b64encode(b"TOKEN-ALONE:").decode()
+    assert masked(sent) == "***"

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from safetensors import SafetensorError
-
 from agentgym_envs.files import StorageFailure, is_storage_failure
 from wrappers.failures import persist
+
+try:
+    from safetensors import SafetensorError
+except ImportError:  # without the train extra, where nothing raises it
+
+    class SafetensorError(Exception):  # type: ignore[no-redef]
+        """Stands for the one of safetensors."""
+
 
 _TORCH_WRITES = ("PytorchStreamWriter", "inline_container", "iostream")
 """Words of the errors that torch raises where a disk takes no more."""

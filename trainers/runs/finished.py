@@ -12,6 +12,7 @@ from pathlib import Path
 from agentgym_envs.files import append_whole, whole_lines
 from agentgym_envs.trajectory import Trajectory
 from trainers.options.errors import UsageError
+from trainers.runs.disk import write_patiently
 
 ANSWERS = ".answers"
 """The suffix of the file of a server's answers, beside that of the episodes."""
@@ -22,15 +23,17 @@ class FinishedEpisodes(dict[int, Trajectory]):
 
     Args:
         path: the file; what it holds is taken in.
+        max_outage: seconds that a full or unreachable disk is waited for.
         options: a digest of what decides which episodes are played; a file of others is refused.
 
     Raises:
         UsageError: the file holds episodes of other options.
     """
 
-    def __init__(self, path: Path, options: str) -> None:
+    def __init__(self, path: Path, options: str, *, max_outage: float = 0.0) -> None:
         super().__init__()
         self.path = path
+        self._max_outage = max_outage
         self._options = options
         for record in map(json.loads, whole_lines(path)):
             if record.get("options") != options:
@@ -41,10 +44,15 @@ class FinishedEpisodes(dict[int, Trajectory]):
             super().__setitem__(record["place"], Trajectory.from_json(record))
 
     def __setitem__(self, place: int, trajectory: Trajectory) -> None:
-        super().__setitem__(place, trajectory)
         record = {"place": place, "options": self._options, **trajectory.to_json()}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        append_whole(self.path, json.dumps(record).encode() + b"\n")
+        line = json.dumps(record).encode() + b"\n"
+
+        def append() -> None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            append_whole(self.path, line)
+
+        write_patiently(str(self.path), append, limit=self._max_outage)
+        super().__setitem__(place, trajectory)
 
 
 def is_unfinished(path: Path) -> bool:

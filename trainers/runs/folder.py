@@ -24,6 +24,7 @@ from typing import Any
 
 from agentgym_envs.files import write_whole
 from agentgym_envs.secrets import masked
+from trainers.options.errors import UsageError
 from trainers.options.model_names import START
 from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint
 
@@ -71,7 +72,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """Return a JSON object; empty where the file is not there.
 
     Raises:
-        ValueError: the file holds something else.
+        UsageError: the file holds something else.
     """
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -80,7 +81,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not a JSON object ({error}); remove or repair it") from error
+        raise UsageError(f"{path} is not a JSON object ({error}); remove or repair it") from error
     return record
 
 

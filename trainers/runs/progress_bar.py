@@ -12,9 +12,12 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self
 
+from agentgym_envs.files import is_storage_failure
+from agentgym_envs.secrets import masked
 from agentgym_envs.trajectory import Trajectory
 from trainers.ledger import Ledger
-from trainers.options.errors import UsageError
+from trainers.options.errors import BROKEN_OFF, UsageError
+from trainers.runs.disk import write_patiently
 from trainers.runs.finished import ANSWERS, FinishedEpisodes, unfinished_file
 
 LINE_SECONDS = 30.0
@@ -203,6 +206,7 @@ class Watch:
         resume: take in what an earlier call has kept.
         options: what decides which episodes are played.
         ledger: of the policy's server; the answers that it paid for are kept too.
+        max_outage: seconds that a full or unreachable disk is waited for.
 
     Attributes:
         finished: a rollout's `finished`; None where nothing is kept.
@@ -217,8 +221,10 @@ class Watch:
         resume: bool = False,
         options: Sequence[Any] = (),
         ledger: Ledger | None = None,
+        max_outage: float = 0.0,
     ) -> None:
         self._ledger = ledger
+        self._max_outage = max_outage
         self._name = name
         self._progress = EpisodeProgress(
             {name: total}, spent=None if ledger is None else lambda: {name: ledger.spent}
@@ -226,9 +232,8 @@ class Watch:
         self.finished: FinishedEpisodes | None = None
         if output_file is not None:
             digest = sha256(repr(options).encode()).hexdigest()[:16]
-            self.finished = FinishedEpisodes(
-                _unfinished_file_of(Path(output_file), resume=resume), digest
-            )
+            path = _unfinished_file_of(Path(output_file), resume=resume)
+            self.finished = FinishedEpisodes(path, digest, max_outage=max_outage)
             if ledger is not None:
                 ledger.keep_in(self.finished.path.with_suffix(ANSWERS))
             for trajectory in self.finished.values():
@@ -237,6 +242,14 @@ class Watch:
     def __call__(self, trajectory: Trajectory) -> None:
         """Count an episode that has ended."""
         self._progress.count(self._name, trajectory)
+
+    def write(self, path: str | Path, work: Callable[[], None]) -> None:
+        """Write what has been played, and wait for a disk that is full or out of reach.
+
+        Raises:
+            StorageFailure: the time is over.
+        """
+        write_patiently(str(path), work, limit=self._max_outage)
 
     def forget(self) -> None:
         """Remove the files of episodes and answers: the caller has written all of them."""
@@ -250,8 +263,18 @@ class Watch:
         self._progress.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_traceback: object
+    ) -> None:
+        """End the bar, and say where the episodes are that had ended.
+
+        Raises:
+            SystemExit: with status 75, where the disk took no more.
+        """
         self._progress.__exit__()
+        is_full = error is not None and is_storage_failure(error)
+        if is_full:
+            print(f"agentgym: the disk took no more: {masked(str(error))}", file=sys.stderr)
         spent = (self._ledger.spent if self._ledger is not None else None) or 0.0
         if self.finished or (self.finished is not None and spent and kind is not None):
             cost = f", and the answers that have cost {spent:.4g}" * bool(spent)
@@ -260,6 +283,8 @@ class Watch:
                 f"{cost}. The same command with --resume plays the others",
                 file=sys.stderr,
             )
+        if is_full:
+            raise SystemExit(BROKEN_OFF) from error
 
 
 def _unfinished_file_of(path: Path, *, resume: bool) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import dataclass
 
 from agentgym_envs.arguments import positive_seconds, whole_number
@@ -13,6 +14,7 @@ FINAL_SEND_SECONDS = 5.0
 """How long a client may take to read that its session has ended; less than a server that stops
 waits for its connections."""
 _SHORT_PATIENCE = 60.0
+_SPARE_CONNECTIONS = 256
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Limits:
         step_timeout: seconds that an environment may take to answer a reset or a step.
         idle_timeout: seconds without a request after which a session is closed.
         max_message: bytes of the longest body or frame that is read.
+        arrival_timeout: seconds in which a request must have arrived whole.
 
     Raises:
         ValueError: a bound is no positive number.
@@ -33,12 +36,21 @@ class Limits:
     step_timeout: float = 600.0
     idle_timeout: float = 3600.0
     max_message: int = 1 << 20
+    arrival_timeout: float = 60.0
 
     def __post_init__(self) -> None:
         whole_number("max_sessions", self.max_sessions, least=1)
         whole_number("max_message", self.max_message, least=1000)
         positive_seconds("step_timeout", self.step_timeout)
         positive_seconds("idle_timeout", self.idle_timeout)
+        positive_seconds("arrival_timeout", self.arrival_timeout)
+
+    @property
+    def max_connections(self) -> int:
+        """Open connections: some for each session, and less than half of the file handles."""
+        handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _SPARE_CONNECTIONS + 4 * self.max_sessions
+        return most if handles == resource.RLIM_INFINITY else max(min(most, handles // 2 - 16), 1)
 
     @property
     def short_patience(self) -> float:

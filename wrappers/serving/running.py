@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import uvicorn
 from starlette.applications import Starlette
 
+from wrappers.serving.connections import bounded_protocol, log_seldom
 from wrappers.serving.limits import CLOSE_SECONDS
 from wrappers.serving.sessions import Sessions
 
@@ -19,6 +20,11 @@ _FLUSH_SECONDS = 2.0
 
 class Server(uvicorn.Server):
     """Uvicorn that stops without waiting for clients that do not read."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        asyncio.get_running_loop().set_exception_handler(log_seldom())
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the connections, then the application."""
@@ -37,11 +43,13 @@ class Server(uvicorn.Server):
 def make_server(app: Starlette, *, host: str) -> uvicorn.Server:
     """Return uvicorn with this server's bounds; its `serve` takes the sockets to listen on."""
     sessions: Sessions = app.state.sessions
+    limits = sessions.limits
     config = uvicorn.Config(
         app,
         host=host,
+        http=bounded_protocol(limits.max_connections, limits.arrival_timeout),
         ws="wsproto",
-        ws_max_size=sessions.limits.max_message,
+        ws_max_size=limits.max_message,
         ws_per_message_deflate=False,  # texts are short, and a bomb unpacks before it is measured
         log_level="warning",  # its lines of requests would hold tokens
         access_log=False,

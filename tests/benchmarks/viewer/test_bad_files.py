@@ -61,6 +61,11 @@ LINES = {
     "a reward NaN": (line_of(turns=[turn_of(reward=float("nan"))]), "reward must be a number, got"),
     "tokens as text": (line_of(turns=[turn_of(num_tokens="5")]), "num_tokens must be a whole num"),
     "a score as text": (line_of(score="high"), "score must be a number, got 'high'"),
+    "a score of 400 digits": (line_of(score=10**400), "score must be a number, got 10000"),
+    "a reward of 400 digits": (
+        line_of(turns=[turn_of(reward=-(10**400))]),
+        "reward must be a numb",
+    ),
     "a score Infinity": (line_of(score=float("inf")), "score must be a number, got inf"),
     "success as text": (line_of(success="yes"), "success must be true or false, got 'yes'"),
     "a step as text": (line_of(global_step="x"), "global_step must be a whole number, got 'x'"),

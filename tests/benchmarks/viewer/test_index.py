@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectory import ModelCall, Trajectory, Turn, write_jsonl
 from benchmarks.viewer import entries
+from benchmarks.viewer import index as index_module
 from benchmarks.viewer.entries import FIELDS, read_episode, without_tokens
 from benchmarks.viewer.index import Index
 from tests.benchmarks.viewer.samples import made, solved, sweep, traced, training_run
@@ -330,3 +333,26 @@ def test_a_search_finds_a_models_reasoning(tmp_path: Path) -> None:
     index = Index(tmp_path)
     index.update()
     assert index.search("LACKS four") == [1]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
+def test_a_line_that_is_too_long_is_passed_over_without_being_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(index_module, "LONGEST_LINE", 1 << 20)
+    path = tmp_path / f"played.{ending}"
+    write_jsonl(path, [made(0)])
+    long = b'{"x": "' + b"y" * (64 << 20) + b'"}\n'
+    with path.open("ab") as file:
+        file.write(gzip.compress(long) if ending.endswith("gz") else long)
+    del long
+    write_jsonl(path, [made(1)], append=True)
+    index = Index(tmp_path)
+    tracemalloc.start()
+    index.update()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [row["task"] for row in rows(index)] == ["counting_0", "counting_1"]
+    assert [row["line"] for row in rows(index)] == [1, 3]
+    assert index.trajectory(1).task_id == "counting_1"
+    assert most < 16 << 20

@@ -1,14 +1,27 @@
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentgym_envs import Trajectory, write_jsonl
-from trainers.runs.folder import read_json, write_json
+from trainers.options.arguments import EnvArguments
+from trainers.options.errors import UsageError
+from trainers.runs.folder import (
+    RUN_FILE,
+    explain_missing_model,
+    read_json,
+    step_of_model,
+    write_json,
+)
+from trainers.runs.provenance import begin_run, resumption
 from trainers.runs.reader import find_runs, is_set_aside, nearest_record
+from trainers.runs.success import measured_success
 
 
 def test_a_record_that_is_no_json_object_is_named(tmp_path: Path) -> None:
@@ -53,3 +66,27 @@ def test_runs_cells_and_lone_files_are_told_apart(tmp_path: Path) -> None:
 def test_the_reader_of_runs_brings_no_torch() -> None:
     code = "import sys, trainers.runs.reader; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_flipped_bit_of_a_run_s_record_is_named_or_harmless(tmp_path: Path, seed: int) -> None:
+    configs = [EnvArguments(env=["Maze"])]
+    begin_run(tmp_path, command="train grpo", seed=1, configs=configs, at_step=None, start=None)
+    path = tmp_path / RUN_FILE
+    whole = path.read_bytes()
+    readers: tuple[Callable[[], Any], ...] = (
+        lambda: step_of_model(tmp_path),
+        lambda: measured_success(tmp_path),
+        lambda: resumption(tmp_path, 1, command="train grpo", configs=configs),
+        lambda: explain_missing_model(str(tmp_path)),
+    )
+    draw = random.Random(seed)
+    for _ in range(100):
+        damaged = bytearray(whole)
+        damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        for read in readers:
+            try:
+                read()
+            except UsageError as error:
+                assert str(tmp_path) in str(error)
