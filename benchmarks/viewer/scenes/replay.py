@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import gymnasium as gym
 from gymnasium.error import Error as GymnasiumError
 
 import agentgym_envs  # noqa: F401  registers the ids
-from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.actions import ACTION_FORMATS, CALL_FORMATS
 from agentgym_envs.core import COMPATIBILITIES, TextEnv
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.limits import without_turn_line
@@ -127,13 +128,14 @@ def _environment(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> TextEnv:
 
 def _candidates(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> Iterator[TextEnv]:
     further = {key: value for key, value in kwargs.items() if key not in _WITHOUT_REPLAY}
-    for compat in COMPATIBILITIES:
-        for action_format in ACTION_FORMATS:
-            options = {**further, "compat": compat, "action_format": action_format}
-            try:
-                yield _made(trajectory.env_id, json.dumps(options, sort_keys=True))
-            except (GymnasiumError, ImportError, ValueError, TypeError, OSError) as error:
-                raise NotReplayed(f"{trajectory.env_id} cannot be made here: {error}") from error
+    for compat, action_format in product(COMPATIBILITIES, ACTION_FORMATS):
+        if compat is not None and action_format in CALL_FORMATS:
+            continue  # which no environment plays
+        options = {**further, "compat": compat, "action_format": action_format}
+        try:
+            yield _made(trajectory.env_id, json.dumps(options, sort_keys=True))
+        except (GymnasiumError, ImportError, ValueError, TypeError, OSError) as error:
+            raise NotReplayed(f"{trajectory.env_id} cannot be made here: {error}") from error
 
 
 @lru_cache(maxsize=16)
