@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from agentgym_envs.files import COMPRESSED
 from agentgym_envs.trajectory import Trajectory, write_jsonl
+from trainers.evaluation.baselines import Baseline, strongest
 from trainers.evaluation.results import EvalResult, Gain, paired_gain
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
@@ -25,6 +26,7 @@ from trainers.options.errors import (
 )
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
+from trainers.options.values import value_for
 from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
@@ -211,6 +213,8 @@ def main(argv: list[str] | None = None) -> int:
             finished=watch.finished,
         )
         print(result)
+        for baseline in _baselines(env, result):
+            print(f"strongest baseline, {baseline}")
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command="eval", seed=measure.seed, configs=configs)
@@ -219,6 +223,23 @@ def main(argv: list[str] | None = None) -> int:
         watch.forget()
     environments.close()
     return 0
+
+
+def _baselines(env: EnvArguments, result: EvalResult) -> list[Baseline]:
+    """Return the strongest baseline of each environment that is made without further arguments."""
+    if env.extra_kwargs or env.wrapper:
+        return []
+    baselines = [
+        strongest(
+            panel.env_id,
+            panel.source,
+            panel.split,
+            [task_id for ids in panel.subtasks.values() for task_id in ids],
+            max_turns=value_for(env.max_turns, panel.env_id),
+        )
+        for panel in result.panels
+    ]
+    return [baseline for baseline in baselines if baseline is not None]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,14 @@ from agentgym_envs.actions.compat import FirstActionParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.maze.expert import explore, right_hand, shortest, toward_goal
+from agentgym_envs.maze.expert import (
+    best_first,
+    explore,
+    nearest_unvisited,
+    right_hand,
+    shortest,
+    toward_goal,
+)
 from agentgym_envs.maze.layouts import DIRECTIONS, Cell, Maze, moved
 from agentgym_envs.maze.tasks import MazeTasks
 from agentgym_envs.tasks import TaskSpec
@@ -60,7 +67,12 @@ class MazeEnv(TextEnv):
         "plain": WholeTextParser(),
         "react": FirstActionParser(),
     }
-    floors = {"toward_goal": toward_goal, "right_hand": right_hand}
+    floors = {
+        "toward_goal": toward_goal,
+        "right_hand": right_hand,
+        "nearest_unvisited": nearest_unvisited,
+        "best_first": best_first,
+    }
     maze: Maze
     position: Cell
 

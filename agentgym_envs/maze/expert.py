@@ -68,6 +68,16 @@ def right_hand(env: MazeEnv) -> Iterator[ExpertMove]:
     return _moves(env, next_move)
 
 
+def nearest_unvisited(env: MazeEnv) -> Iterator[ExpertMove]:
+    """Yield moves to the nearest cell where one has not stood, of several the one at the goal."""
+    return _moves(env, lambda: _move(_to_unvisited(env, lambda moves, left: (moves, left))))
+
+
+def best_first(env: MazeEnv) -> Iterator[ExpertMove]:
+    """Yield moves to where one has not stood, fewest moves there and on to the goal."""
+    return _moves(env, lambda: _move(_to_unvisited(env, lambda moves, left: (moves + left, left))))
+
+
 # Parts --------------------------------------------------------------------------------------------
 
 
@@ -80,6 +90,34 @@ def _moves(env: MazeEnv, next_move: Callable[[], ExpertMove]) -> Iterator[Expert
 
 def _move(direction: str, thought: str = "") -> ExpertMove:
     return ExpertMove(f"move {direction}", thought)
+
+
+def _to_unvisited(env: MazeEnv, cost: Callable[[int, int], tuple[int, int]]) -> str:
+    """Return the first move to the unvisited cell of least cost.
+
+    Args:
+        env: the maze as it was seen.
+        cost: of the moves to a cell, and of its rows and columns to the goal.
+    """
+    ways: dict[Cell, tuple[str, int]] = {env.position: ("", 0)}
+    queue: deque[Cell] = deque([env.position])
+    unvisited: list[Cell] = []
+    while queue:
+        cell = queue.popleft()
+        first, moves = ways[cell]
+        if cell not in env.seen:
+            unvisited.append(cell)
+            continue
+        for way in env.seen[cell]:
+            beside = moved(cell, way)
+            if beside not in ways:
+                ways[beside] = (first or way, moves + 1)
+                queue.append(beside)
+    return ways[min(unvisited, key=lambda cell: cost(ways[cell][1], _left(env, cell)))][0]
+
+
+def _left(env: MazeEnv, cell: Cell) -> int:
+    return abs(cell[0] - env.maze.goal[0]) + abs(cell[1] - env.maze.goal[1])
 
 
 def _toward(env: MazeEnv) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lays mazes out: LMRL-Gym's double T, and corridors drawn from a task's number.
+"""Lays mazes out: LMRL-Gym's double T, and corridors and rooms drawn from a task's number.
 
 A cell is (row, column); rows grow downwards and columns to the right. What is no free cell is wall.
 """
@@ -37,6 +37,12 @@ _SHORTEST, _LONGEST = 2, 5
 NEAREST, FARTHEST = 4, 12
 """Moves from start to goal in a maze that is drawn; in the double T there are 1 to 12."""
 
+ROOMS = 4
+"""Rooms in each row and column of a maze of rooms, and cells in each row and column of a room."""
+
+ROOMS_NEAREST, ROOMS_FARTHEST, ROOMS_DETOUR = 15, 30, 8
+"""Moves from start to goal between rooms, and how many more they are than rows and columns."""
+
 Draw = Callable[[], float]
 
 
@@ -47,11 +53,14 @@ class Maze:
     Attributes:
         free: the cells that are no wall.
         start, goal: free cells.
+        height, width: in cells, the outer walls included.
     """
 
     free: frozenset[Cell]
     start: Cell
     goal: Cell
+    height: int = HEIGHT
+    width: int = WIDTH
 
     def is_wall(self, cell: Cell, direction: str) -> bool:
         """Return whether there is a wall beside a free cell."""
@@ -124,6 +133,53 @@ def corridors(number: int, count: int) -> Maze:
         ]
         if starts:
             return Maze(frozenset(free), starts[int(draw() * len(starts))], goal)
+
+
+@lru_cache(maxsize=1024)
+def rooms(number: int) -> Maze:
+    """Draw a maze of rooms with doors between them that form no loop.
+
+    Args:
+        number: the task's.
+    """
+    draw = random.Random(f"maze/rooms/{number}").random
+    size = ROOMS * (ROOMS + 1) + 1
+    inside = {
+        (row, column)
+        for row in range(size)
+        for column in range(size)
+        if row % (ROOMS + 1) and column % (ROOMS + 1)
+    }
+    while True:
+        cells = sorted(inside | _doors(draw))
+        goal = cells[int(draw() * len(cells))]
+        far = distances(frozenset(cells), goal)
+        starts = [
+            cell
+            for cell in cells
+            if ROOMS_NEAREST <= far[cell] <= ROOMS_FARTHEST
+            and far[cell] >= _straight(cell, goal) + ROOMS_DETOUR
+        ]
+        if starts:
+            return Maze(frozenset(cells), starts[int(draw() * len(starts))], goal, size, size)
+
+
+def _doors(draw: Draw) -> set[Cell]:
+    """Draw the cells that join all rooms, one between two rooms."""
+    joined: list[Cell] = [(int(draw() * ROOMS), int(draw() * ROOMS))]
+    doors = set()
+    while len(joined) < ROOMS**2:
+        row, column = joined[int(draw() * len(joined))]
+        beside = moved((row, column), tuple(DIRECTIONS)[int(draw() * len(DIRECTIONS))])
+        place = 1 + int(draw() * ROOMS)
+        if beside in joined or not all(0 <= each < ROOMS for each in beside):
+            continue
+        joined.append(beside)
+        wall_row, wall_column = max(row, beside[0]), max(column, beside[1])
+        across = (wall_row * (ROOMS + 1), column * (ROOMS + 1) + place)
+        along = (row * (ROOMS + 1) + place, wall_column * (ROOMS + 1))
+        doors.add(along if row == beside[0] else across)
+    return doors
 
 
 def _straight(cell: Cell, goal: Cell) -> int:

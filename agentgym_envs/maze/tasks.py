@@ -1,14 +1,18 @@
-"""Numbers Maze's tasks: AgentGym's 25 starts in the double T, and mazes of our own."""
+"""Numbers Maze's tasks: AgentGym's 25 starts in the double T, and mazes and rooms of our own."""
 
 from __future__ import annotations
 
-from agentgym_envs.maze.layouts import Maze, corridors, double_t, double_t_starts
+from agentgym_envs.maze.layouts import Maze, corridors, double_t, double_t_starts, rooms
 from agentgym_envs.tasks import ListedTasks
 
 DOUBLE_T = "double T"
 CORRIDORS = (4, 6, 8)
 """How many corridors our mazes have, by the number's remainder."""
 
+ROOMS = "rooms"
+"""The split of larger mazes, and its one subtask."""
+
+_ROOMS_NUMBERS = range(7000, 7200)
 _NUMBERS = {
     "train": range(3000, 6000),
     "validation": range(1000, 1075),
@@ -29,11 +33,13 @@ class MazeTasks(ListedTasks):
             for split, numbers in _NUMBERS.items()
         }
         table["test"] = {DOUBLE_T: range(len(double_t_starts())), **table["test"]}
-        super().__init__("maze", table)
+        super().__init__("maze", {**table, ROOMS: {ROOMS: _ROOMS_NUMBERS}})
 
     def maze(self, number: int) -> Maze:
         """Return a task's maze."""
         subtask, _ = self.describe(number)
         if subtask == DOUBLE_T:
             return double_t(number)
+        if subtask == ROOMS:
+            return rooms(number)
         return corridors(number, int(subtask.removeprefix("corridors ")))

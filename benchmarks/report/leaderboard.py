@@ -12,7 +12,7 @@ from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
 from benchmarks.report.results import Setting, limit_of
 from benchmarks.report.standings import PanelKey, Standings
-from benchmarks.report.tables import points, three_digits, with_interval
+from benchmarks.report.tables import baselines_of, points, three_digits, with_interval
 from trainers.evaluation.intervals import Estimate, mean_of
 from trainers.evaluation.tally import paired
 
@@ -150,7 +150,7 @@ def _about(key: PanelKey, settings: Sequence[Setting]) -> str:
 
 
 def _panel_table(settings: Sequence[Setting]) -> list[list[str]]:
-    """Return a row per policy, the best first: subtasks, what it took; then the paper's agents."""
+    """Return a row per policy, the best first; then the strongest baseline and the paper's."""
     names = list(dict.fromkeys(name for s in settings for name in s.subtasks if name))
     sizes = {name: _num_subtasks(name, settings) for name in names}
     first = settings[0].whole.task_success
@@ -180,6 +180,9 @@ def _panel_table(settings: Sequence[Setting]) -> list[list[str]]:
                 *_spent([setting]),
             ]
         )
+    for label, baseline in baselines_of(settings):
+        cells = [f"{label}: {baseline.policy}", with_interval(baseline.success)]
+        rows.append([*cells, *[""] * (len(rows[0]) - len(cells))])
     published = next((s.published for s in settings if s.is_as_published), None)
     for agent, success in published.success if published else ():
         label = f"{agent} (paper, {published.max_turns} turns)" if published else agent

@@ -20,6 +20,7 @@ from benchmarks.report.published import (
 )
 from benchmarks.sweep.plan import Cell, environment_changes
 from benchmarks.sweep.store import SWEEP_FILE, SweepFolder
+from trainers.evaluation.baselines import Baseline, strongest
 from trainers.evaluation.tally import Tally
 
 _LOG = logging.getLogger(__name__)
@@ -113,6 +114,15 @@ class Setting:
     def published(self) -> PublishedPanel | None:
         """The paper's panel, where it was played whole; else None."""
         return published_panel(self.env_id, self.digest)
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The strongest baseline on the tasks that were played, where one was measured."""
+        sources = {source for _, source, _ in self.whole.successes}
+        if self.is_altered or len(sources) != 1:
+            return None
+        task_ids = [task_id for _, _, task_id in self.whole.successes]
+        return strongest(self.env_id, sources.pop(), self.split, task_ids, max_turns=self.max_turns)
 
     @property
     def is_as_published(self) -> bool:

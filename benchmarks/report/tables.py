@@ -8,6 +8,7 @@ from math import floor, log10
 
 from benchmarks.report.published import PublishedPanel
 from benchmarks.report.results import Setting
+from trainers.evaluation.baselines import Baseline
 from trainers.evaluation.intervals import Estimate
 from trainers.evaluation.tally import Tally, paired
 
@@ -32,10 +33,17 @@ METRICS = (
 
 
 def summary_table(settings: Sequence[Setting]) -> Rows:
-    """Return success by policy and scenario: a row per name, a column per scenario."""
+    """Return success by policy and scenario: a row per name, a column per scenario.
+
+    Where baselines were measured, the strongest one of each scenario stands below.
+    """
     scenarios = list(dict.fromkeys(s.scenario for s in settings))
     cells = {(s.name, s.scenario): with_interval(s.whole.success()) for s in settings}
     names = list(dict.fromkeys(s.name for s in settings))
+    for scenario in scenarios:
+        for label, baseline in baselines_of([s for s in settings if s.scenario == scenario]):
+            names += [label] * (label not in names)
+            cells[label, scenario] = f"{with_interval(baseline.success)}, {baseline.policy}"
     return [
         ["policy", *scenarios],
         *([name, *(cells.get((name, place), "") for place in scenarios)] for name in names),
@@ -52,11 +60,26 @@ def panel_table(settings: Sequence[Setting]) -> Rows:
     for setting in settings:
         cells = [_percent(setting.subtasks.get(name)) for name in names]
         rows.append([setting.name, *cells, _percent(setting.whole)])
+    for label, baseline in baselines_of(settings):
+        overall = f"{100 * baseline.success.value:.1f}"
+        rows.append([f"{label}: {baseline.policy}", *[""] * len(names), overall])
     if paper := paper_of(settings):
         blank = [""] * len(names)
         for agent, success in paper.success:
             rows.append([f"{agent} (paper, {paper.max_turns} turns)", *blank, f"{success:.1f}"])
     return rows
+
+
+def baselines_of(settings: Sequence[Setting]) -> list[tuple[str, Baseline]]:
+    """Return the strongest baseline under each turn limit of a scenario, each with its label."""
+    baselines: dict[str, Baseline] = {}
+    for setting in settings:
+        baseline = setting.baseline
+        if baseline is not None:
+            limit = "" if setting.limit_is_the_panels else setting.limit
+            label = ", ".join(filter(None, ["strongest baseline", limit]))
+            baselines.setdefault(label, baseline)
+    return list(baselines.items())
 
 
 def _sizes(subtask: str, settings: Sequence[Setting]) -> str:

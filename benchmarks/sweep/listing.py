@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from agentgym_envs.errors import for_each
 from benchmarks.cli.listing import table
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from benchmarks.sweep.suites import Panel, task_digest
+from trainers.evaluation.baselines import strongest
 from trainers.options.parser import OptionParser
 
 _FORMAT = """\
@@ -75,7 +76,7 @@ def _pinned_size(panel: Panel) -> int:
 
 def _description(name: str) -> str:
     suite = find_suite(name)
-    header = ("panel", "env", "split", "turns", "tasks", "subtasks", "digest", "source")
+    header = ("panel", "env", "split", "turns", "tasks", "subtasks", "digest", "source", "baseline")
     rows = [header, *for_each(_row, suite.panels)]
     return f"{suite.name}: {suite.description or 'no description'}\n\n{table(rows)}"
 
@@ -88,7 +89,17 @@ def _row(panel: Panel) -> tuple[str, ...]:
     total = sum(map(len, tasks.values()))
     env_id = f"{panel.module}:{panel.env_id}" if panel.module else panel.env_id
     row = (panel.scenario, env_id, panel.split, str(turns), str(total), counts)
-    return (*row, task_digest(tasks), source)
+    return (*row, task_digest(tasks), source, _baseline(panel, source, tasks))
+
+
+def _baseline(panel: Panel, source: str, tasks: Mapping[str, Sequence[str]]) -> str:
+    """Return the strongest baseline that was measured with the panel's tasks; else nothing."""
+    task_ids = [task_id for ids in tasks.values() for task_id in ids]
+    baseline = None
+    if not panel.env_kwargs:
+        limit = panel.max_turns
+        baseline = strongest(panel.env_id, source, panel.split, task_ids, max_turns=limit)
+    return "" if baseline is None else f"{baseline.policy} {baseline.success.value:.1%}"
 
 
 if __name__ == "__main__":

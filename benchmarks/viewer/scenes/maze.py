@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.maze.layouts import HEIGHT, WIDTH, Cell
+from agentgym_envs.maze.layouts import Cell, Maze
 from agentgym_envs.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
@@ -17,16 +17,19 @@ def maze_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, A
         NotReplayed: it cannot be played again.
     """
     env, turns = replay(trajectory, folder, lambda env, _: look(env))
-    maze: Any = env.maze  # type: ignore[attr-defined]
-    walls = sorted(set(range(HEIGHT * WIDTH)).difference(map(_number, maze.free)))
-    about = {"width": WIDTH, "height": HEIGHT, "walls": walls, "goal": _number(maze.goal)}
+    maze: Maze = env.maze  # type: ignore[attr-defined]
+    free = {_number(cell, maze) for cell in maze.free}
+    walls = sorted(set(range(maze.height * maze.width)) - free)
+    goal = _number(maze.goal, maze)
+    about = {"width": maze.width, "height": maze.height, "walls": walls, "goal": goal}
     return {"about": about, "turns": turns}
 
 
 def look(env: Any) -> dict[str, Any]:
     """Return where one is now, and where one has been."""
-    return {"at": _number(env.position), "seen": sorted(map(_number, env.seen))}
+    seen = sorted(_number(cell, env.maze) for cell in env.seen)
+    return {"at": _number(env.position, env.maze), "seen": seen}
 
 
-def _number(cell: Cell) -> int:
-    return cell[0] * WIDTH + cell[1]
+def _number(cell: Cell, maze: Maze) -> int:
+    return cell[0] * maze.width + cell[1]

@@ -14,6 +14,9 @@ from agentgym_envs.maze.layouts import (
     FARTHEST,
     HEIGHT,
     NEAREST,
+    ROOMS,
+    ROOMS_DETOUR,
+    ROOMS_FARTHEST,
     WIDTH,
     distances,
     moved,
@@ -25,7 +28,7 @@ START = (
     "There are walls to your left, above you, below you."
 )
 TASKS = MazeTasks()
-EVERY = [number for split in TASKS.splits for number in TASKS.numbers(split)]
+EVERY = [n for split in ("train", "validation", "test") for n in TASKS.numbers(split)]
 
 
 def begun(task_id: str | int = "maze_0", **kwargs: Any) -> MazeEnv:
@@ -112,7 +115,7 @@ def test_the_mazes_are_trees_whose_goal_is_not_straight_ahead() -> None:
 def test_no_maze_of_the_tests_is_trained_on() -> None:
     mazes = {split: {TASKS.maze(n) for n in TASKS.numbers(split)} for split in TASKS.splits}
     assert {split: len(found) for split, found in mazes.items()} == {
-        **{"train": 3000, "validation": 75, "test": 175},
+        **{"train": 3000, "validation": 75, "test": 175, "rooms": 200},
     }
     assert not mazes["test"] & (mazes["train"] | mazes["validation"])
     assert not mazes["validation"] & mazes["train"]
@@ -136,3 +139,17 @@ def test_a_number_means_the_maze_that_it_always_meant() -> None:
     mazes = [TASKS.maze(number) for number in EVERY[::10]]
     shown = [(sorted(maze.free), maze.start, maze.goal) for maze in mazes]
     assert sha256(repr(shown).encode()).hexdigest()[:16] == "5adf0fd0929deb79"
+    rooms = [TASKS.maze(number) for number in TASKS.numbers("rooms")]
+    shown = [(sorted(maze.free), maze.start, maze.goal) for maze in rooms]
+    assert sha256(repr(shown).encode()).hexdigest()[:16] == "3177d5f653d89162"
+
+
+def test_rooms_are_joined_by_doors_without_loops_and_the_goal_asks_for_a_detour() -> None:
+    for number in TASKS.numbers("rooms")[::5]:
+        maze = TASKS.maze(number)
+        far = distances(maze.free, maze.goal)
+        assert set(far) == maze.free
+        assert len(maze.free) == ROOMS**4 + ROOMS**2 - 1  # cells of rooms, and doors of a tree
+        assert all(0 < r < maze.height - 1 and 0 < c < maze.width - 1 for r, c in maze.free)
+        straight = abs(maze.start[0] - maze.goal[0]) + abs(maze.start[1] - maze.goal[1])
+        assert straight + ROOMS_DETOUR <= far[maze.start] <= ROOMS_FARTHEST

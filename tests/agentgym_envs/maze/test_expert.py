@@ -122,3 +122,33 @@ def test_the_right_hand_comes_to_every_goal_and_straight_on_does_not() -> None:
             reached[floor] += info["success"]
     assert reached["right_hand"] == 150
     assert 0 < reached["toward_goal"] < 40
+
+
+def test_rules_that_do_not_plan_stay_clearly_below_the_expert_in_rooms() -> None:
+    env = made(max_turns=60)
+    task_ids = env.task_ids("rooms")[::4]
+    reached = {name: 0 for name in ("expert", "nearest_unvisited", "best_first", "right_hand")}
+    for task_id in task_ids:
+        for name in reached:
+            env.reset(options={"task_id": task_id})
+            for action in env.expert() if name == "expert" else env.floor(name):
+                *_, terminated, truncated, info = env.step(action)
+                if terminated or truncated:
+                    break
+            reached[name] += info["success"]
+    best = max(count for name, count in reached.items() if name != "expert")
+    assert reached["expert"] - best >= 0.2 * len(task_ids)
+
+
+def test_the_nearest_unvisited_cell_is_sought_through_cells_that_were_seen() -> None:
+    env = made(max_turns=100)
+    for number in (4, 2011, 7003):
+        env.reset(options={"task_id": number})
+        for action in itertools.islice(env.floor("nearest_unvisited"), 30):
+            before = set(env.seen)
+            *_, terminated, _, info = env.step(action)
+            assert info["is_valid_action"]
+            if terminated:
+                break
+            near = {moved(env.position, way) for way in env.seen[env.position]}
+            assert env.position not in before or near & before

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from agentgym_envs.trajectory import Trajectory
@@ -11,6 +13,7 @@ from benchmarks.report.tables import (
     pair_table,
     panel_table,
     points,
+    summary_table,
     three_digits,
 )
 from trainers.evaluation.intervals import Estimate
@@ -40,6 +43,24 @@ def test_the_share_that_was_cut_short_names_its_causes():
         if task == "t_3":
             assert last == "33.3%: turn limit"
     assert last == "60.0%: turn limit 40.0%, out of tokens 20.0%"
+
+
+def maze_setting(policy, max_turns):
+    found = Setting(policy, "agentgym/Maze-v0", "rooms", max_turns, digest="")
+    for number in range(7000, 7200):
+        episode = Trajectory("agentgym/Maze-v0", f"maze_{number}", source="maze v1")
+        found.whole.add(replace(episode, status="terminated", success=True))
+    return found
+
+
+def test_the_strongest_baseline_stands_below_the_policies_it_was_measured_like():
+    played = [maze_setting("p0", 60), maze_setting("p0", 7)]
+    *_, last = panel_table(played)
+    label = "strongest baseline, 60 turns"
+    assert last == [f"{label}: floor:nearest_unvisited", "47.5"]
+    assert summary_table(played)[3:] == [[label, "47.5% (40.7 to 54.4), floor:nearest_unvisited"]]
+    altered = replace(played[0], is_altered=True)
+    assert len(panel_table([altered])) == 2
 
 
 def test_pairs_of_equal_turn_limits_stand_apart_from_the_others():

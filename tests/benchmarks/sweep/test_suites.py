@@ -94,6 +94,7 @@ def test_the_shipped_suites_are_the_papers_panels_together_and_one_by_one():
         "alfworld-hard",
         "babyai-hard",
         "long",
+        "maze-hard",
         *names,
     }
 
