@@ -145,6 +145,6 @@ def test_play_and_quickstart_and_sweep_refuse_with_a_sentence(
     assert "agentgym/BabyAI-v0 takes no argument 'levls'; " in misspelt
     assert "is no text environment" in told(capsys, "play", "CartPole-v1")
     assert "must name a folder" in told(capsys, "quickstart", "--output_dir", "/dev/null")
-    assert "horizon schedule 'soon'" in told(capsys, "quickstart", "--horizon", "soon")
+    assert "cannot read the horizon 'soon'" in told(capsys, "quickstart", "--horizon", "soon")
     sweep = ("sweep", "--policy", "random", "--suite", "textcraft", "--out", "/dev/null")
     assert "out must name a folder, got the file /dev/null" in told(capsys, *sweep)
