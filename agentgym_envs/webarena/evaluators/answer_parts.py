@@ -114,9 +114,9 @@ def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
     expected, unit = quantity_of(part), singular(part.get("unit", ""))
     if quantity.kind == "number":
         names = _names_of(unit)
-        is_other = quantity.noun in units - names or (
-            bool(unit) and quantity.noun in COUNTED - names
-        )
+        noun = quantity.noun or (quantity.label if unit else "")
+        counts = bool(unit) or part["type"] == "currency"
+        is_other = noun in units - names or (counts and noun in COUNTED - names)
         if part["type"] == "time":
             return _time_with_point(quantity.value) == expected
         scale = Decimal(WORDS["seconds"].get(unit, 0)) / 60 or WORDS["metres"].get(unit, 0)
@@ -141,7 +141,8 @@ def _time_with_point(value: Decimal) -> Decimal | None:
 
 
 def _is_named(part: Mapping[str, Any], quantity: Quantity) -> bool:
-    return quantity.kind != "number" or quantity.noun in _names_of(singular(part.get("unit", "-")))
+    names = _names_of(singular(part.get("unit", "-")))
+    return quantity.kind != "number" or (quantity.noun or quantity.label) in names
 
 
 def quantity_of(part: Mapping[str, Any]) -> Decimal:

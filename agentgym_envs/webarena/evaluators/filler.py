@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from agentgym_envs.webarena.evaluators.answer_parts import plain
-from agentgym_envs.webarena.evaluators.quantities import WORDS
+from agentgym_envs.webarena.evaluators.quantities import COUNTED, WORDS, singular
 
 USED = "\0"
 """Stands in a text for a character that is accounted for."""
@@ -112,7 +112,10 @@ def without_repeats(text: str, task: str, words: frozenset[str]) -> str:
         while end < len(tokens) and f" {' '.join(t[0] for t in tokens[start : end + 1])} " in known:
             end += 1
         phrase = [token[0] for token in tokens[start:end]]
-        if _is_repeat(phrase, words):
+        before = tokens[start - 1][0] if start else ""
+        # What a number counts stays beside it: `10 complete orders` is no amount.
+        is_counted = before.isdigit() and not COUNTED.isdisjoint(map(singular, phrase))
+        if _is_repeat(phrase, words) and not is_counted:
             kept.append(text[last : tokens[start].start()])
             last = tokens[end - 1].end()
             start = end

@@ -86,7 +86,8 @@ class Quantity:
             `clock` (minutes since midnight, or hours and minutes of a duration).
         value: what it is.
         noun: what a bare number counts, in the singular: of the words after it the first that
-            numbers count, else the next one; where none follows, the label before it.
+            numbers count, else the next one.
+        label: a word with a colon before a bare number, in the singular, if numbers count it.
     """
 
     start: int
@@ -94,6 +95,7 @@ class Quantity:
     kind: str
     value: Decimal
     noun: str = ""
+    label: str = ""
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -108,13 +110,13 @@ def quantities(text: str) -> list[Quantity]:
                 continue
             value = _value(kind, match)
             if value is not None:
-                noun = ""
-                if kind == "number":
-                    noun = _noun(text[match.end() :]) or _label(text[: match.start()])
+                is_bare = kind == "number"
+                noun = _noun(text[match.end() :]) if is_bare else ""
+                label = _label(text[: match.start()]) if is_bare else ""
                 start = match.start()
                 if kind in _SIGNED and _MINUS.search(text[:start]):
                     start, value = start - 1, -value
-                found.append(Quantity(start, match.end(), kind, value, noun))
+                found.append(Quantity(start, match.end(), kind, value, noun, label))
     return sorted(found, key=lambda q: q.start) or list(_written_out(text))
 
 

@@ -90,7 +90,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
          "$3,269.84 or $3,269.85", "Up to $3,269.84", "3,269.84 EUR", "3,269.84 Euros",
          "Never $3,269.84", "$3,269.84, SW468024114", "$3,269.84 and $5",
          "$3,269.84 without shipping", "roughly $3,269.84", "-$3,269.84", "$3,269.84 each",
-         "CAD 3,269.84", "C$3,269.84", "HK$3269.84", "3269.84 cents"],
+         "CAD 3,269.84", "C$3,269.84", "HK$3269.84", "3269.84 cents",
+         "3269.84 orders", "3,269.84 complete orders", "3269.84 s"],
     ),
     (
         one("duration", "95 minutes", "minute"), DRIVE,
