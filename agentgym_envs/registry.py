@@ -149,9 +149,10 @@ def resolve_env_id(name: str) -> str:
     known = [*REGISTERED, *map(short_env_name, REGISTERED)]
     hint = did_you_mean(name, known, otherwise=f"registered: {', '.join(REGISTERED)}")
     if not module_name:
+        form = f"module:{name}" if "/" in name else "module:id, such as mygame:mylab/Game-v0"
         hint += (
-            "; one that a module of yours registers is written module:id, such as "
-            "mygame:mylab/Game-v0, and one that a server plays openenv:URL or agentgym:URL"
+            f"; one that a module of yours registers is written {form}, and one that a server "
+            "plays openenv:URL or agentgym:URL"
         )
     raise ValueError(f"unknown environment {name!r}{where}{hint}")
 
