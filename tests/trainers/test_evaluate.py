@@ -233,7 +233,7 @@ def test_the_command_takes_the_expert_and_a_wrapper(
     options = f"--env {ENV_ID} --policy expert --wrapper tests.trainers.toys:NeverPays".split()
     assert main([*options, "--out", str(tmp_path / "r.json")]) == 0
     assert json.loads((tmp_path / "r.json").read_text())["success"] == 1.0
-    with pytest.raises(ValueError, match="expected module:Class, got 'nonsense'"):
+    with pytest.raises(ValueError, match="expected module:Class, such as .*, got 'nonsense'"):
         main(["--env", ENV_ID, "--wrapper", "nonsense"])
 
 
