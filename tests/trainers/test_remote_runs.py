@@ -13,7 +13,7 @@ from agentgym_envs import read_jsonl
 from tests.trainers.toys import ENV_ID
 
 pytest.importorskip("websockets", reason="the remote extra is not installed")
-pytest.importorskip("uvicorn", reason="the serve extra is not installed")
+pytest.importorskip("wsproto", reason="the serve extra is not installed")
 
 from tests.wrappers.serving.clients import serving
 from trainers.grpo import AgentGRPOTrainer

@@ -7,6 +7,7 @@ of an error in the middle of a run, or of none at all.
 from __future__ import annotations
 
 import inspect
+import warnings
 from importlib import import_module, metadata
 
 from agentgym_envs.errors import pip_install
@@ -72,7 +73,7 @@ def check_hooks(hooks: dict[str, dict[str, str]] = HOOKS) -> None:
     for home, methods in hooks.items():
         module, _, name = home.partition(":")
         try:
-            owner = getattr(import_module(module), name)
+            owner = _import(home)
         except (AttributeError, ModuleNotFoundError) as error:
             if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
                 raise  # it is not installed at all
@@ -88,6 +89,16 @@ def check_hooks(hooks: dict[str, dict[str, str]] = HOOKS) -> None:
                     f"{name}.{method} takes ({', '.join(actual)}), expected "
                     f"({', '.join(expected.split())})"
                 )
+
+
+def _import(home: str) -> type:
+    """Import `module:Class`."""
+    module, _, name = home.partition(":")
+    with warnings.catch_warnings():
+        # About TRL's own use of vLLM; our backends do not use it.
+        warnings.filterwarnings("ignore", message="TRL currently supports vLLM versions")
+        imported: type = getattr(import_module(module), name)
+        return imported
 
 
 def _unsupported(problem: str) -> UnsupportedTRL:
