@@ -299,7 +299,7 @@ def test_an_interrupted_exploration_goes_on_where_it_was(
 ) -> None:
     options = {"num_rounds": 1, "max_steps": 1}
     whole = evolve("whole", **options)
-    count, run = Watch._count, Rollout.run
+    count, run = Watch.__call__, Rollout.run
 
     def stop_at_fifth(watch: Watch, *args: Any, **kwargs: Any) -> None:
         count(watch, *args, **kwargs)
@@ -307,7 +307,7 @@ def test_an_interrupted_exploration_goes_on_where_it_was(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Watch, "_count", stop_at_fifth)
+        patch.setattr(Watch, "__call__", stop_at_fifth)
         evolve("parts", **options)
     (kept,) = (tmp_path / "parts/trajectories").glob("*.unfinished.jsonl")
     finished = len(kept.read_text().splitlines())

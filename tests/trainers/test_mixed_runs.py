@@ -48,7 +48,8 @@ def steps_of(trainer: Any) -> list[dict[str, Any]]:
 
 def episodes_of(trainer: Any, step: int, kind: str = "train") -> list[Any]:
     folder = Path(trainer.args.output_dir) / "trajectories"
-    return list(read_jsonl(folder / f"{kind}_{step:06d}.jsonl"))
+    number = step + (kind == "train")  # a batch's file has the number of the step that it ends in
+    return list(read_jsonl(folder / f"{kind}_{number:06d}.jsonl"))
 
 
 def groups_by_step(trainer: Any) -> list[Counter[str]]:
