@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -254,10 +255,10 @@ class OnlineTrainer(
         schedules = schedule.values() if isinstance(schedule, Mapping) else [schedule]
         return fmean(one(step) for one in schedules)
 
-    def _roll_out(self, prompts: list[str], trainer: Any) -> dict[str, Any]:
+    def playing_batch(self, episodes: int) -> AbstractContextManager[None]:
+        """Give signs of life while a training batch is played."""
         name = f"step {self.state.global_step + 1}"
-        with self.signs.playing(name, len(prompts), is_evaluation=False):
-            return super()._roll_out(prompts, trainer)
+        return self.signs.playing(name, episodes, is_evaluation=False)
 
     def _plan(self) -> Plan:
         """Return what the run is about to do, for people."""

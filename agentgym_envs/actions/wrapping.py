@@ -181,6 +181,9 @@ def read_action(completion: str, verbs: Sequence[ActionVerb]) -> str:
     """Return the plain action of a completion that holds nothing else, or marks it."""
     if "\n" not in completion and not _MARKS.search(completion):
         return completion.strip()
+    whole = completion.strip()
+    if is_action(whole, verbs) and not is_action(first_turn(whole).strip(), verbs):
+        return whole  # its marks stand inside an argument, such as a text to type
     action = find_action(completion, lambda text: is_action(text, verbs))
     if action is not None:
         return _cleaned(action, verbs)

@@ -264,7 +264,7 @@ class Storm:
         assert steps == list(range(1, len(steps) + 1)), "a step is missing, or was taken twice"
         retried = 0
         for step in range(len(steps)):
-            path = self.folder / f"trajectories/train_{step:06d}.jsonl"
+            path = self.folder / f"trajectories/train_{step + 1:06d}.jsonl"
             episodes = [json.loads(line) for line in path.read_text().splitlines()]
             assert len(episodes) == EPISODES, f"{path} has {len(episodes)} episodes"
             assert all(episode["status"] != "failed" for episode in episodes), f"{path}: failed"

@@ -48,13 +48,12 @@ def steps_of(trainer: Any) -> list[dict[str, Any]]:
 
 def episodes_of(trainer: Any, step: int, kind: str = "train") -> list[Any]:
     folder = Path(trainer.args.output_dir) / "trajectories"
-    number = step + (kind == "train")  # a batch's file has the number of the step that it ends in
-    return list(read_jsonl(folder / f"{kind}_{number:06d}.jsonl"))
+    return list(read_jsonl(folder / f"{kind}_{step:06d}.jsonl"))
 
 
 def groups_by_step(trainer: Any) -> list[Counter[str]]:
     counts = []
-    for step in range(trainer.args.max_steps):
+    for step in range(1, trainer.args.max_steps + 1):
         tasks = [t.task_id for t in episodes_of(trainer, step)]
         size = trainer.args.num_generations
         assert all(tasks[i : i + size] == [tasks[i]] * size for i in range(0, len(tasks), size))
@@ -67,7 +66,7 @@ def test_a_step_holds_whole_groups_of_each_environment(trainer_in: TrainerIn) ->
     trainer.train()
     assert groups_by_step(trainer) == [{"letters": 1, "easy": 1}] * 3
     assert [entry["share/Letters"] for entry in steps_of(trainer)] == [0.5] * 3
-    tasks = [t.task_id for step in range(3) for t in episodes_of(trainer, step)[::4]]
+    tasks = [t.task_id for step in range(1, 4) for t in episodes_of(trainer, step)[::4]]
     assert len(set(tasks)) == 6
 
 
@@ -84,7 +83,7 @@ def test_what_is_left_of_a_share_comes_with_the_next_step(trainer_in: TrainerIn)
 def test_shares_reach_over_epochs_and_a_small_environment_goes_round(trainer_in: TrainerIn) -> None:
     trainer = trainer_in(env={"env": BOTH, "tasks": ["0", "1", "2"]}, max_steps=6)
     trainer.train()  # six tasks in all, three steps an epoch
-    tasks = Counter(t.task_id for step in range(6) for t in episodes_of(trainer, step)[::4])
+    tasks = Counter(t.task_id for step in range(1, 7) for t in episodes_of(trainer, step)[::4])
     assert tasks == {f"{name}_{n}": 2 for name in ("letters", "easy") for n in range(3)}
 
 
@@ -104,7 +103,7 @@ def test_a_resumed_mixed_run_is_the_uninterrupted_one(trainer_in: TrainerIn) -> 
         for trainer in (whole, parts)
     ]
     assert shown[0] == shown[1]
-    for step in range(8):
+    for step in range(1, 9):
         one, other = (episodes_of(trainer, step) for trainer in (whole, parts))
         assert [t.task_id for t in one] == [t.task_id for t in other]
     same = zip(whole.model.parameters(), parts.model.parameters(), strict=True)
@@ -123,7 +122,7 @@ def test_each_environment_has_its_own_limits(trainer_in: TrainerIn) -> None:
     one, other = steps_of(trainer)
     assert (one["horizon/Easy"], other["horizon/Easy"]) == (1, 3)
     assert "horizon/Letters" not in one
-    played = [t for step in (0, 1) for t in episodes_of(trainer, step)]
+    played = [t for step in (1, 2) for t in episodes_of(trainer, step)]
     letters = [t for t in played if t.env_id == ENV_ID]
     assert {t.truncated_by for t in letters} == {None, "max_turns"}
     assert max(turn.num_tokens for t in letters for turn in t.turns) == 2

@@ -93,7 +93,7 @@ def assert_equal_runs(folder: Path, other: Path) -> None:
     assert steps_of(folder) == steps_of(other) == list(range(1, STEPS + 1))
     one, two = (load_file(path / "model.safetensors") for path in (folder, other))
     assert all((one[name] == two[name]).all() for name in one)
-    for step in range(STEPS):
+    for step in range(1, STEPS + 1):
         name = f"trajectories/train_{step:06d}.jsonl"
         lines = [(path / name).read_text().splitlines() for path in (folder, other)]
         ids = [[json.loads(line)["traces"][0]["completion_ids"] for line in of] for of in lines]
@@ -169,7 +169,7 @@ def test_a_signal_amid_a_rollout_saves_at_once(
     assert SignalledAt.turns_left == 0, "no further turn is played"
     assert "SIGTERM: a checkpoint is saved" in capfd.readouterr().err
     assert last_checkpoint(folder) == folder / f"checkpoint-{steps_of(folder)[-1]}"
-    assert not (folder / f"trajectories/train_{len(steps_of(folder)):06d}.jsonl").exists()
+    assert not (folder / f"trajectories/train_{len(steps_of(folder)) + 1:06d}.jsonl").exists()
     assert train("--resume") == 0
     assert_equal_runs(folder, undisturbed)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import nan
 from typing import Any
 
@@ -131,6 +132,10 @@ class EpisodeTrainer(  # type: ignore[misc]
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Called with this process's episodes, their advantages included; does nothing here."""
 
+    def playing_batch(self, episodes: int) -> AbstractContextManager[None]:
+        """Return what surrounds the play of a training batch of so many episodes; nothing here."""
+        return nullcontext()
+
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Called with the metrics of each training batch, of all processes; does nothing here.
 
@@ -186,7 +191,7 @@ class EpisodeTrainer(  # type: ignore[misc]
 
     def _roll_out(self, prompts: list[str], _trainer: Any) -> dict[str, Any]:
         start = time.perf_counter()
-        with self.playing():
+        with self.playing(), self.playing_batch(len(prompts)):
             if self.take_batch is None:
                 self.trajectories = self.rollout.run(list(prompts), **self.rollout_options())
             else:

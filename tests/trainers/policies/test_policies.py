@@ -58,7 +58,10 @@ def test_cuts_of_the_distribution_are_for_models_and_in_their_bounds() -> None:
         ({"env": []}, "no environment is named"),
         ({"env": ["CartPole-v1"]}, "CartPole-v1 is no text environment"),
         ({"env": [ENV_ID], "env_kwargs": '{"nix": 1}'}, "takes no argument 'nix'; it takes"),
-        ({"env": [ENV_ID], "wrapper": ["nonsense"]}, "expected module:Class, got 'nonsense'"),
+        (
+            {"env": [ENV_ID], "wrapper": ["nonsense"]},
+            "expected module:Class, such as .*, got 'nonsense'",
+        ),
     ],
 )
 def test_environments_that_cannot_be_made_are_told(options: dict[str, Any], told: str) -> None:
