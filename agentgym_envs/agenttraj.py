@@ -27,7 +27,8 @@ SOURCE = "agenttraj"
 
 UNNAMED = "conversation"
 """What a conversation is called, with its number in the file, that names no task."""
-_ID_KEYS = {"item_id", "id"}
+_ID_KEYS = ("item_id", "id")
+"""AgentGym's name of an item's id, and AgentInstruct's."""
 
 _FULL_REWARD = {"sciworld": 100.0}
 _SUCCESS_ABOVE = {"sciworld": 99.0, "babyai": 0.0}
@@ -124,8 +125,8 @@ def read_agenttraj(path: str | Path) -> Iterator[Trajectory]:
         try:
             if not isinstance(item, dict):
                 raise ValueError(f"a JSON object is expected, got {type(item).__name__}")
-            named = {"item_id": f"{UNNAMED}_{number}"}
-            yield from_item(item if _ID_KEYS & set(item) else {**item, **named})
+            is_named = any(item.get(key) is not None for key in _ID_KEYS)
+            yield from_item(item if is_named else {**item, "item_id": number})
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}, item {number}: not an AgentTraj item ({error})") from error
 
@@ -173,9 +174,9 @@ def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
 
 
 def _item_id(item: dict[str, Any]) -> str:
-    """Return an item's id, which AgentInstruct calls `id`."""
-    item_id = item.get("item_id", item.get("id"))
-    if isinstance(item_id, int):
+    """Return an item's id; a bare number names no task."""
+    item_id = next((item[key] for key in _ID_KEYS if item.get(key) is not None), None)
+    if type(item_id) is int or (isinstance(item_id, str) and item_id.isdecimal()):
         item_id = f"{UNNAMED}_{item_id}"
     if not isinstance(item_id, str) or not item_id:
         raise ValueError(f"item_id must be a string such as 'babyai_41', got {item_id!r}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -17,13 +19,20 @@ def read_rows(path: str | Path) -> Iterator[Any]:
     """Yield the rows of a file: JSON values a line, the entries of a JSON list, or Parquet's rows.
 
     Raises:
-        ValueError: a line is not JSON, or the file is not Parquet; the message names it.
+        ValueError: a line is not JSON, or the file is damaged; the message names it.
         ImportError: Parquet needs `pyarrow`.
     """
     path = Path(path)
     if path.suffix == PARQUET:
         yield from _parquet_rows(path)
         return
+    try:
+        yield from _json_rows(path)
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not compressed, cut short, or not UTF-8 ({error})") from error
+
+
+def _json_rows(path: Path) -> Iterator[Any]:
     with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
         if first.lstrip().startswith("["):

@@ -100,6 +100,10 @@ def token_rows(
             rows.append(row)
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
+    if not total:
+        raise UsageError(
+            "there are no episodes to train on: the files, or what was played, hold none"
+        )
     if not rows:
         raise UsageError(
             f"none of {total} episodes can be trained on: they failed, had no success (pass "

@@ -96,6 +96,15 @@ def test_conversations_without_a_task_are_told_apart_and_are_of_no_environment(
     assert (named.task_id, named.env_id) == ("alfworld_0", "agentgym/ALFWorld-v0")
 
 
+@pytest.mark.parametrize(("row_id", "name"), [(None, 1), (7, 7), ("7", 7)])
+def test_an_id_that_names_no_task_is_a_conversations_number(
+    tmp_path: Path, row_id: Any, name: int
+) -> None:
+    path = write_rows(tmp_path / "rows.jsonl", {**SHAREGPT, "id": row_id})
+    (trajectory,) = read_trajectories(path)
+    assert (trajectory.task_id, trajectory.env_id) == (f"conversation_{name}", "")
+
+
 @pytest.mark.parametrize(
     ("messages", "problem"),
     [

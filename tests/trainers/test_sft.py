@@ -231,6 +231,37 @@ def test_episodes_of_another_environment_than_is_named_are_refused(
         main(words)
 
 
+def test_conversations_are_trained_on_beside_any_environment_and_the_card_names_them(
+    tmp_path: Path,
+) -> None:
+    row = {"prompt": "a b", "completion": "c"}
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(row)}\n" * 2)
+    out = tmp_path / "out"
+    words = (
+        f"--data {tmp_path / 'rows.jsonl'} --model {make_folder(tmp_path / 'model')} --env BabyAI "
+        f"--output_dir {out} --max_steps 1 --eval_strategy no --disable_tqdm"
+    ).split()
+    assert main(words) == 0
+    card = (out / "README.md").read_text()
+    assert "trained by SFT on conversations, with" in card
+    assert "| environments | conversations |\n| measured in | BabyAI |" in card
+
+
+def test_an_environment_that_is_not_here_is_no_remedy(tmp_path: Path) -> None:
+    row = {"prompt": "a b", "completion": "c", "id": "os_3"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
+    words = ["--data", str(tmp_path / "rows.jsonl"), "--env", "BabyAI", "--model", "nowhere"]
+    with pytest.raises(UsageError, match="episodes of os, and --env is BabyAI; leave --env out"):
+        main(words)
+
+
+def test_a_file_without_episodes_is_named_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("")
+    words = f"--data {tmp_path / 'rows.jsonl'} --model {make_folder(tmp_path / 'model')}".split()
+    with pytest.raises(UsageError, match="there are no episodes to train on"):
+        main([*words, "--output_dir", str(tmp_path / "out")])
+
+
 def test_without_data_or_an_environment_the_remedy_is_named() -> None:
     with pytest.raises(ValueError, match="--data FILE"):
         main(["--model", "nowhere"])

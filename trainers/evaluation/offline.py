@@ -9,6 +9,7 @@ from typing import Any
 
 from transformers.integrations import is_deepspeed_zero3_enabled
 
+from agentgym_envs.agenttraj import UNNAMED
 from agentgym_envs.registry import registered_ids, short_env_name
 from trainers.evaluation.validation import Validation, validation_of
 from trainers.models.loading import describe_policy
@@ -72,6 +73,7 @@ def watch_by_playing(
     played = [] if environments is None else [environments.args]
     known = {name.lower(): name for name in map(short_env_name, registered_ids())}
     known |= {} if environments is None else environments.names
+    known[UNNAMED] = "conversations"
     trained_on = [known.get(name, name) for name in sorted(set(scenarios))]
     trainer.run_options = [*played, rollout, evaluation, TrainedOn(trained_on)]
     trainer.max_outage = rollout.failure_rules.max_outage

@@ -330,17 +330,24 @@ class Environments:
 def check_of_environments(episodes: Iterable[Trajectory], environments: Environments) -> None:
     """Check that saved episodes are of the environments that evaluations play.
 
+    Conversations that name no task may be of any environment.
+
     Raises:
         UsageError: none of them is.
     """
-    scenarios = sorted({scenario_of(episode.task_id) for episode in episodes})
-    if scenarios and not set(scenarios) & set(environments.names):
-        named, played = ", ".join(scenarios), ", ".join(environments.names.values())
-        raise UsageError(
-            f"--data holds episodes of {named}, and --env is {played}; pass --env {scenarios[0]}, "
-            f"beside --env {environments.env_ids[0]} to measure that too, or leave --env out to "
-            "measure nothing"
-        )
+    of_tasks = [episode for episode in episodes if episode.env_id]
+    scenarios = {scenario_of(episode.task_id) for episode in of_tasks}
+    if scenarios and not scenarios & set(environments.names):
+        named, played = ", ".join(sorted(scenarios)), ", ".join(environments.names.values())
+        # An episode of an environment that is not here has the bare name in place of an id.
+        known = sorted({episode.env_id for episode in of_tasks if "/" in episode.env_id})
+        remedy = "leave --env out to measure nothing"
+        if known:
+            remedy = (
+                f"pass --env {known[0]}, beside --env {environments.env_ids[0]} "
+                f"to measure that too, or {remedy}"
+            )
+        raise UsageError(f"--data holds episodes of {named}, and --env is {played}; {remedy}")
 
 
 def mixture_of(

@@ -134,7 +134,7 @@ class _Card:
         parts = [
             f"---\n{self.front_matter()}\n---",
             f"# {self.name}",
-            f"A language model trained by {self.method} to play {environments}, with {HOME}.",
+            f"A language model trained by {self.method} on {environments}, with {HOME}.",
             _table(("", ""), self.facts()),
             "## Success",
             *self.success(),
@@ -308,7 +308,7 @@ class _Card:
         )
 
     def playing(self) -> str:
-        words = [word for env in self.environments for word in ("--env", env)]
+        words = [word for env in self.environments or ["ENV"] for word in ("--env", env)]
         episode = ("max_tokens_per_turn", "keep_last_turns", "history")
         for name in ("action_format", "max_turns", *episode):
             if (value := self.option(name)) is not None:

@@ -83,9 +83,11 @@ class QuestionFile:
 
 def _question(row: Mapping[str, Any], where: str) -> str:
     text = row.get("question")
-    if text is None and isinstance(row.get("prompt"), Sequence) and row["prompt"]:
-        prompt = row["prompt"] if isinstance(row["prompt"], str) else row["prompt"][-1]["content"]
-        text = prompt.rpartition(_PROMPT_MARK)[2]
+    if text is None:
+        prompt = row.get("prompt")
+        if isinstance(prompt, list) and prompt and isinstance(prompt[-1], Mapping):
+            prompt = prompt[-1].get("content")
+        text = prompt.rpartition(_PROMPT_MARK)[2] if isinstance(prompt, str) else None
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"{where}: 'question' must be a string that is not empty, got {text!r}")
     text = text.strip()
@@ -101,8 +103,10 @@ def _answers(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
         kinds = ("value", "aliases", "text", "target")
         answers = [answer for kind in kinds for answer in _listed(answers.get(kind))]
     answers = [*_listed(answers), *_listed(row.get("answer_aliases"))]  # MuSiQue's
-    texts = tuple(dict.fromkeys(str(answer).strip() for answer in answers if answer is not None))
-    if not texts or not all(texts):
+    answers = [answer for answer in answers if answer is not None]
+    texts = tuple(dict.fromkeys(str(answer).strip() for answer in answers))
+    is_plain = all(type(answer) in (str, int, float) for answer in answers)
+    if not texts or not all(texts) or not is_plain:
         raise ValueError(
             f"{where}: {name!r} must be a list of strings that are not empty, got "
             f"{row.get(name)!r:.80}"

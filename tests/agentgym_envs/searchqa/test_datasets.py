@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from hashlib import sha256
@@ -269,6 +270,12 @@ def test_a_test_number_leaves_the_train_files_unread(folder: Path) -> None:
         ('{"question": "x", "golden_answers": []}', "'golden_answers' must be"),
         ('{"question": "x", "golden_answers": ["a", " "]}', "'golden_answers' must be"),
         ('{"question": "x", "answer": ""}', "'answer' must be"),
+        ('{"question": "x", "golden_answers": [{"x": 1}]}', "'golden_answers' must be"),
+        ('{"question": "x", "golden_answers": [["a"]]}', "'golden_answers' must be"),
+        ('{"question": "x", "golden_answers": [true]}', "'golden_answers' must be"),
+        ('{"prompt": ["x"], "golden_answers": ["a"]}', "'question' must be"),
+        ('{"prompt": [{"role": "user"}], "golden_answers": ["a"]}', "'question' must be"),
+        ('{"prompt": [{"content": null}], "golden_answers": ["a"]}', "'question' must be"),
     ],
 )
 def test_a_line_of_another_form_is_told_with_its_place(
@@ -290,6 +297,15 @@ def test_bad_lines_are_left_out_and_named(tmp_path: Path, caplog: pytest.LogCapt
     assert "2 of 4 rows hold no question and are left out" in caplog.text
     assert f"{path}, question 0: 'golden_answers' must be" in caplog.text
     assert f"{path}, object 3: not JSON" in caplog.text
+
+
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b'{"question": "x"}')[:-9]])
+def test_a_damaged_compressed_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "nq/test.jsonl.gz"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{path}: not compressed, cut short"):
+        load_questions(tmp_path).numbers("test")
 
 
 def test_a_file_without_any_question_is_refused(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_command_leaves_a_card_with_its_model_and_with_each_checkpoint(
     result = card.data.eval_results[0]
     assert (result.dataset_type, result.dataset_split) == (ENV_ID, "test")
     assert result.metric_type == "success_rate"
-    assert "trained by GRPO to play Letters" in text
+    assert "trained by GRPO on Letters" in text
     for row in (
         "| base model | Base 1M |",
         "| environments | Letters |",
@@ -104,7 +104,7 @@ def test_a_trainer_used_from_python_saves_a_card_of_its_own(
     trainer.save_model(str(folder / "kept"))
     card = card_of(folder / "kept")
     assert "# run-kept\n" in card.content
-    assert "trained by AgentGRPOTrainer to play Letters" in card.content
+    assert "trained by AgentGRPOTrainer on Letters" in card.content
     assert "| base model | a model made in memory |" in card.content
     assert "No licence is named" in card.content
     assert card.data.license is None
