@@ -184,15 +184,16 @@ def imported(module_name: str, name: str) -> ModuleType:
     Raises:
         ValueError: there is no such module, or it raises an error.
     """
+    parts = module_name.split(".")
+    if not all(map(str.isidentifier, parts)) or parts[-1] == "py":
+        raise ValueError(f"cannot import {module_name!r} of {name!r}; {_AS_IMPORTED}")
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and f"{module_name}.".startswith(f"{error.name}."):
-            parts = module_name.split(".")
-            is_named = all(map(str.isidentifier, parts)) and parts[-1] != "py"
             raise ValueError(
-                f"cannot import {module_name!r} of {name!r} ({error}); "
-                + ("install it, or put its folder on PYTHONPATH" if is_named else _AS_IMPORTED)
+                f"cannot import {module_name!r} of {name!r} ({error}); install it, or put its "
+                "folder on PYTHONPATH"
             ) from error
         raise ValueError(f"the module {module_name!r} raises {described(error)}") from error
     except MissingExtra:

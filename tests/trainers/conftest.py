@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from peft import LoraConfig, get_peft_model
 
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer
+from trainers.models.loading import load_policy
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentGRPOConfig
+from trainers.options.configs import AgentGRPOConfig, ModelArguments
 from trainers.runs import records
 
 NO_EVALUATION: dict[str, Any] = {"eval_strategy": "no", "save_strategy": "no"}
@@ -71,3 +74,16 @@ def trainer_in(tmp_path: Path) -> Callable[..., AgentGRPOTrainer]:
         )
 
     return make
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    """Return a folder with an adapter of the tiny model and nothing else."""
+    model, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    with torch.no_grad():
+        for name, weight in adapted.named_parameters():
+            if "lora_B" in name:
+                weight.fill_(0.1)
+    adapted.save_pretrained(tmp_path / "adapter")
+    return tmp_path / "adapter"

@@ -72,7 +72,7 @@ class Run:
             *("--max_tokens_per_turn", "40", "--max_turns", "10", "--learning_rate", "1e-4"),
             *("--max_tokens_per_episode", "1500", "--eval_strategy", "no", "--disable_tqdm"),
             *("--save_strategy", "steps", "--save_steps", "1"),
-            *("--beta", "1e-3"),  # so that a step in which no reward differs has a loss as well
+            *("--invalid_action_penalty", "0.1"),  # rewards differ, so that steps move weights
         ]
 
     def start(self, *further: str) -> subprocess.Popen[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
+from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 from tests.trainers.toys import make_model
@@ -22,19 +22,6 @@ from trainers.runs.folder import read_metrics
 G1 = ["--max_turns", "2", "--num_generations", "2", "--per_device_train_batch_size", "2"]
 SMALL = ["--env", "TextCraft", *G1, "--eval_strategy", "no", "--max_steps", "1", "--seed", "3"]
 IDS = torch.tensor([[5, 6, 7, 8]])
-
-
-@pytest.fixture
-def adapter(tmp_path: Path) -> Path:
-    """Return the folder of an adapter alone that changes the tiny model."""
-    model, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
-    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
-    with torch.no_grad():
-        for name, weight in adapted.named_parameters():
-            if "lora_B" in name:
-                weight.fill_(0.1)
-    adapted.save_pretrained(tmp_path / "first")
-    return tmp_path / "first"
 
 
 def train(model: Path | str, folder: Path, *options: str) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from peft import LoraConfig, get_peft_model
 from transformers import Gemma3Config, LlamaConfig, Phi3Config, PreTrainedConfig
 
 from trainers.models.loading import context_length, load_for_playing, load_policy
@@ -39,19 +38,6 @@ LONGROPE = {
 )
 def test_an_episode_is_as_long_as_limit_and_context_allow(config, limit, length):
     assert context_length(config, limit) == length
-
-
-@pytest.fixture
-def adapter(tmp_path: Path) -> Path:
-    """Return a folder with an adapter of the tiny model and nothing else."""
-    model, _ = load_policy(ModelArguments(model_name_or_path="tiny"))
-    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
-    with torch.no_grad():
-        for name, weight in adapted.named_parameters():
-            if "lora_B" in name:
-                weight.fill_(0.1)
-    adapted.save_pretrained(tmp_path / "adapter")
-    return tmp_path / "adapter"
 
 
 def test_an_adapter_alone_is_merged_where_it_is_trained_further(adapter: Path) -> None:
