@@ -26,7 +26,7 @@ SOURCE = "agenttraj"
 """`Trajectory.source` of what was read: the ids are those of the machine that played."""
 
 UNNAMED = "conversation"
-"""What a conversation is called, with its number in the file, that names no task."""
+"""The name of conversations without a task, before their number in the file."""
 _ID_KEYS = ("item_id", "id")
 """AgentGym's name of an item's id, and AgentInstruct's."""
 
@@ -174,7 +174,7 @@ def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
 
 
 def _item_id(item: dict[str, Any]) -> str:
-    """Return an item's id; a bare number names no task."""
+    """Return an item's id, which is no bare number."""
     item_id = next((item[key] for key in _ID_KEYS if item.get(key) is not None), None)
     if type(item_id) is int or (isinstance(item_id, str) and item_id.isdecimal()):
         item_id = f"{UNNAMED}_{item_id}"

@@ -22,7 +22,7 @@ _ROLES = {
     **dict.fromkeys(("tool", "observation", "function", "function_response", "ipython"), "tool"),
     **dict.fromkeys(("gpt", "assistant", "model", "chatgpt", "function_call"), ASSISTANT),
 }
-"""What a message's sender is called, and whose it is."""
+"""The names of senders, by role."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _read_message(message: Any, where: str) -> tuple[str, str, bool]:
 
 
 def _joined(content: Any) -> str | None:
-    """Return the text of a content that is a list of parts; None where it is no text."""
+    """Return the text of a content that is a list of parts, or None."""
     if not isinstance(content, list):
         return None
     parts = [part.get("text") for part in content if isinstance(part, Mapping)]

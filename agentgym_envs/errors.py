@@ -34,7 +34,7 @@ class EnvFailure(RuntimeError):
 
 
 class EnvCodeError(EnvFailure):
-    """The code of an environment raised an exception, the cause; waiting does not mend it."""
+    """An exception of an environment's own code, which no waiting mends."""
 
 
 class AccessDenied(EnvFailure):
@@ -54,12 +54,12 @@ class NoExpert(NotImplementedError):
 
 
 def this_python() -> str:
-    """Return the Python that runs, as a word of a command; one on PATH may be another."""
+    """Return the path of the running Python, as a word of a command."""
     return shlex.quote(sys.executable)
 
 
 def activation() -> str:
-    """Return the command that puts `agentgym` on PATH; empty where it is there."""
+    """Return the command that puts `agentgym` on PATH, or an empty text."""
     scripts = Path(sys.prefix, "bin")
     script = scripts / "activate"
     if shutil.which("agentgym") == str(scripts / "agentgym") or not script.is_file():

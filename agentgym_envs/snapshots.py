@@ -63,7 +63,7 @@ class SnapshotMixin(gym.Env[str, str]):
         return Snapshot(self.source, self._options, state, tuple(self._actions), self._last[1])
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go to where a snapshot was taken, past any wrappers; see `restore`.
+        """Go to where a snapshot was taken, past any wrappers, as `restore` does through them.
 
         Raises:
             ValueError: the snapshot is of other data.

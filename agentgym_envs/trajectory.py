@@ -91,7 +91,7 @@ CUT = "length"
 
 @dataclass(frozen=True)
 class ModelCall:
-    """What is reported of an answer beside its text, by a server or where sampling was cut.
+    """The facts about an answer beside its text, from a server or from sampling that was cut.
 
     Attributes:
         finish_reason: why the text ends, in the server's word: `"stop"`, `"length"`, ...

@@ -301,7 +301,7 @@ class OnlineTrainer(
     def whiten(
         self, values: torch.Tensor, rewards: torch.Tensor, episodes: EpisodeBatch
     ) -> torch.Tensor:
-        """Return (R, T) whitened values; log how much of a batch was paid alike.
+        """Return (R, T) whitened values, and log the share of a batch with equal rewards.
 
         Args:
             values: (R, T).

@@ -228,7 +228,7 @@ class Attempts:
         return again
 
     def _charge(self, key: int, cause: str) -> bool:
-        """Charge an episode with a failure; return whether it is played again."""
+        """Charge an episode with a failure, and return whether it is played again."""
         self.charges[key] += 1
         if self.charges[key] <= self.rules.retries:
             return True

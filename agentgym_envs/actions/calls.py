@@ -32,7 +32,7 @@ from agentgym_envs.errors import InvalidAction
 FORM = '{"name": ..., "arguments": {...}}'
 
 MAX_CODE = 50_000
-"""Characters of Python that are read; the time it takes holds up every thread."""
+"""Longest Python text that is read: reading holds up every thread."""
 
 _MOST_READ = 50_000
 _MOST_TRIES = 20
@@ -183,7 +183,7 @@ def _objects(text: str, names: Sequence[str]) -> Iterator[Call]:
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int] | None:
-    """Read the object that begins at `start`, which may lack its last brace; None without one."""
+    """Read the object that begins at `start`, which may lack its last brace, or return None."""
     if not text.startswith("{", start):
         return None
     try:
@@ -202,7 +202,7 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
 
 
 def _python_object(text: str) -> dict[str, Any] | None:
-    """Read an object in Python's spelling, `{'name': 'look'}`; None where it is none."""
+    """Read an object in Python's spelling, `{'name': 'look'}`, or return None."""
     try:
         body = read_python(text)
         value = _literal(body[0].value) if isinstance(body[0], ast.Expr) else None
@@ -328,7 +328,7 @@ def _shows_name(statement: ast.stmt) -> bool:
 
 
 def _python_calls(code: str) -> list[Call]:
-    """Return the call that a text of Python consists of, or those of a list; none without any."""
+    """Return the calls that a text of Python consists of: one, those of a list, or none."""
     text = code.strip().strip("`").strip()
     try:
         body = read_python(text)

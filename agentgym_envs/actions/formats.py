@@ -83,7 +83,7 @@ class ReactParser:
     )
 
     def parse(self, completion: str) -> str:
-        """Return what follows the last `Action:`; see `last_labelled`.
+        """Return the text behind the last `Action:`, as `last_labelled` reads it.
 
         Without one, an action that is marked in another way counts, as by a tag or a bullet.
         """

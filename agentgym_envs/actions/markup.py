@@ -1,4 +1,4 @@
-"""The markup of language models: what stands around thoughts, turns and calls, by `markup.toml`."""
+"""The markup of language models around thoughts, turns and calls, by `markup.toml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 _TABLE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("markup.toml").read_text("utf-8"))
 
 CUT_THOUGHT = "<think>"
-"""The whole of what an environment reads of a completion whose thought did not end."""
+"""The text that an environment reads in place of a completion whose thought did not end."""
 
 NO_END = (
     "Your thought did not end: there is no </think>, so no action was played. Either the answer "
@@ -28,7 +28,7 @@ TURN_ENDS: Sequence[str] = tuple(_TABLE["turn_ends"])
 HEADER = re.compile(
     r"\s*(?:(?:<\|[^<>|\s]{1,40}\|>(?:assistant|final)?|<s>|<bos>|\[/INST\]|<｜Assistant｜>)\s*)*"
 )
-"""What a template puts before a turn."""
+"""A template's header of a turn."""
 
 _TAG_BEHIND = re.compile(r"\s*(?:</action>|\[/action\])\s*\Z", re.IGNORECASE)
 # Tokens that are HTML too end a turn at a line's end alone.
@@ -86,7 +86,7 @@ LABELS: frozenset[str] = frozenset(_TABLE["keys"]["labels"])
 
 
 def strip_thinking(completion: str) -> str:
-    """Return what an environment reads of a completion: what follows its last `</think>`.
+    """Return the part of a completion that an environment reads: behind its last `</think>`.
 
     The rule is the same for every policy and every chat template, some of which open the thought
     themselves. Where a thought begins and does not end, nothing is an answer: `CUT_THOUGHT`.
@@ -99,7 +99,7 @@ def strip_thinking(completion: str) -> str:
 
 
 def first_turn(text: str) -> str:
-    """Return a completion without the token that ends its turn and what is invented behind it."""
+    """Return a completion up to the token that ends its turn."""
     header = HEADER.match(text)
     end = _TURN_END.search(text, header.end() if header else 0)
     text = text[: end.start()] if end else text

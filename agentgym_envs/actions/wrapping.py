@@ -1,4 +1,4 @@
-"""Takes off what language models write around an action, such as fences, labels and tags.
+"""Removes fences, labels, tags and other marks that language models write around an action.
 
 What is an action as it stands is never undressed: the environment's verbs say what one is.
 """
@@ -77,7 +77,7 @@ def unwrap_block(text: str) -> str:
 
 
 def layers(text: str) -> Iterator[str]:
-    """Yield a text as it stands, then with one layer of what holds it off after the other."""
+    """Yield a text as it stands, then with one layer of marks after the other removed."""
     text = text.strip()
     for _ in range(_MOST_LAYERS):
         yield text
@@ -129,7 +129,7 @@ def is_action(text: str, verbs: Sequence[ActionVerb]) -> bool:
 
 
 def undressed(text: str, accepts: Callable[[str], bool]) -> str | None:
-    """Return the first layer of a text that is accepted; None where none is."""
+    """Return the first layer of a text that is accepted, or None."""
     if len(text) > MAX_CLEANED:
         text = text.strip()
         return text if accepts(text) else None
@@ -141,7 +141,7 @@ def undressed(text: str, accepts: Callable[[str], bool]) -> str | None:
 
 
 def find_action(completion: str, accepts: Callable[[str], bool]) -> str | None:
-    """Return the action of a completion that needs no label; None where nothing is accepted.
+    """Return the action of a completion that needs no label, or None.
 
     It is the whole, before what the policy has invented of the environment's answer, or else the
     part that is marked as the action.
@@ -280,7 +280,7 @@ def _tags(text: str) -> Iterator[_Tag]:
 
 
 def _cleaned(action: str, verbs: Sequence[ActionVerb]) -> str:
-    """Return an action without what stands around its arguments."""
+    """Return an action without the marks around its arguments."""
     for candidate in (action, action.rstrip(".! ")):
         for verb in verbs:
             arguments = verb.match(candidate)
@@ -300,7 +300,7 @@ def _argument(verb: ActionVerb, name: str, value: str | int) -> str:
 
 
 def _inner(text: str) -> str | None:
-    """Return a text without its outermost layer; None where there is none."""
+    """Return a text without its outermost layer, or None."""
     fenced = _FENCED.fullmatch(text)
     if fenced:
         return fenced["inner"].strip()
@@ -332,7 +332,7 @@ def _inner(text: str) -> str | None:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return where the bracket closes that was opened right before `start`; -1 where none does."""
+    """Return where the bracket that was opened right before `start` closes, or -1."""
     closing = {"{": "}", "[": "]", "(": ")", "<": ">"}[text[start - 1]]
     opening, depth = text[start - 1], 1
     for place in range(start, len(text)):

@@ -45,7 +45,7 @@ _STATES = {
 
 
 class Engine:
-    """Starts games; after a failure it begins anew.
+    """Starts games, anew after a failure.
 
     It holds one engine of TextWorld's, whose library stays loaded until the process ends.
     """
@@ -89,12 +89,12 @@ class Engine:
             return list(self._env._pddl_state.replan(self._env._entity_infos))
 
     def name(self, identity: str) -> str:
-        """Return what commands call a place or a thing."""
+        """Return the name of a place or a thing in commands."""
         return str(self._env._entity_infos[identity].name)
 
     @contextmanager
     def calling(self, what: str) -> Iterator[None]:
-        """Let nobody else call an engine meanwhile; what it raises is an `EnvFailure`."""
+        """Hold the engine, and raise its errors as `EnvFailure`."""
         with _LOCK:
             try:
                 yield
@@ -142,7 +142,7 @@ class GameHouse(House):
         return self._won
 
     def is_at(self, place: Place) -> bool:
-        """Return whether the agent stands where it reaches a place; some share a spot."""
+        """Return whether the agent reaches a place from where it stands."""
         return self.at is not None and self._spots[place.name] == self._spots[self.at.name]
 
     def act(self, command: str) -> tuple[str, bool]:
@@ -166,7 +166,7 @@ class GameHouse(House):
         return [self._put_worded(command, is_game=False) for command in self._engine.plan()]
 
     def _take_over(self, state: Any) -> None:
-        """Read where everything is, and what can be done."""
+        """Read where everything is and the possible commands."""
         facts = _by_predicate(state)
         name = self._engine.name
         for place in self.places:
@@ -217,7 +217,7 @@ class GameHouse(House):
 
 
 def names_of(infos: Any) -> dict[str, str]:
-    """Return what the original calls each place and thing: the first in order is the highest."""
+    """Return the original's names of places and things: the first in order is the highest."""
     counts: Counter[str] = Counter()
     names = {}
     for identity in sorted(infos, reverse=True):
@@ -250,7 +250,7 @@ def _place(name: str, *, is_openable: bool) -> Place:
 
 
 def _rules_of(facts: dict[str, list[tuple[str, ...]]], places: list[str]) -> Rules:
-    """Return the tables with what the game's places hold and what in it cannot be taken."""
+    """Return the tables of a game: what its places hold, and the things that cannot be taken."""
     table = rules()
     holds: dict[str, set[str]] = {name.rpartition(" ")[0]: set() for name in places}
     for place, thing in facts["cancontain"]:

@@ -184,7 +184,7 @@ class Expert:
 
 
 class Sweep(Expert):
-    """Knows what to do with a thing, and nothing of where things are likely to be.
+    """Knows how to use a thing, and nothing of where things are likely to be.
 
     Args:
         house: the episode's.

@@ -64,7 +64,7 @@ def _has_door(kind: str, number: int, scene: Scene, table: Rules) -> bool:
 def _spots(
     kind: str, task: Task, places: Sequence[Place], table: Rules, draw: Draw
 ) -> Iterator[Place]:
-    """Yield the place of each thing of a kind; what may be taken lies never where it is wanted."""
+    """Yield the place of each thing of a kind, which is never the one that the task asks for."""
     standing = table.scenes[task.scene].standing.get(kind)
     if standing is not None:
         named = {place.name: place for place in places}

@@ -1,4 +1,4 @@
-"""Says why a command does nothing, or how what it means is written.
+"""Says why a command does nothing, or how it is written.
 
 Names only what the episode has shown.
 """
@@ -39,7 +39,7 @@ _FORMS = {
 
 
 class _Mention(NamedTuple):
-    """A kind of place or thing in a command; `number` is empty where it has none."""
+    """A kind of place or thing in a command, with its number if it has one."""
 
     kind: str
     number: str
@@ -64,7 +64,7 @@ def reason(house: House, command: str) -> str:
 
 
 class _Reading:
-    """Reads what a command means; `InvalidAction` says what stands in its way."""
+    """Reads the meaning of a command, or says in an `InvalidAction` why it has none."""
 
     def __init__(self, house: House, verb: str, command: str) -> None:
         self._house = house
@@ -74,7 +74,7 @@ class _Reading:
         self._things = [m for m in mentions if m.kind not in house.rules.holds]
 
     def written(self) -> str:
-        """Return how the command is written that would do what is meant."""
+        """Return the command that does as the text means."""
         if self._verb in PROCESSES:
             return self._process()
         sentence: str = getattr(self, f"_{self._verb.partition(' ')[0]}")()

@@ -60,7 +60,7 @@ BY_CLOSENESS = frozenset(
     use-colorwheel use-colorwheel-2
     """.split()
 )
-"""The tasks whose raw reward says how close an answer is; the others give 1 when they are done."""
+"""The tasks whose raw reward says how close an answer is."""
 
 UNLISTED = "unlisted"
 

@@ -196,7 +196,7 @@ def _is_spent(session: Any) -> bool:
 
 
 def _limit_met(error: monty.MontyError) -> str:
-    """Return which limit of the sandbox ended a program; empty where none did."""
+    """Return the limit of the sandbox that ended a program, or an empty text."""
     cause = error.exception()
     if isinstance(cause, TimeoutError):
         return _too_slow()
@@ -206,7 +206,7 @@ def _limit_met(error: monty.MontyError) -> str:
 
 
 class _Source(NamedTuple):
-    """What is run for a program; its value never leaves the sandbox as an object.
+    """The text that runs a program, whose value never leaves the sandbox as an object.
 
     This process would build and hash such an object, and no limit would end that.
 
@@ -224,7 +224,7 @@ class _Source(NamedTuple):
 
 
 def _source(program: str) -> _Source | None:
-    """Return what is run for a program; None where it returns outside of a function."""
+    """Return the text that runs a program, or None where it returns outside of a function."""
     try:
         body = read_python(program)
     except InvalidAction:  # the sandbox may know newer forms, else it says what is wrong

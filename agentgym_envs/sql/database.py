@@ -102,7 +102,7 @@ class Column(NamedTuple):
 
 
 class Database:
-    """A database that can only be read; threads may share it.
+    """A database that can only be read and that threads may share.
 
     Args:
         source: its content, or the URI of its file.

@@ -68,12 +68,12 @@ _MACHINE_TIME = ("localtime", "utc")
 
 _ONLY_READS = "only one statement that reads is allowed"
 _SPARE_MEMORY = 512 << 20
-"""Bytes of the process beside what SQLite may take twice."""
+"""Bytes of the process beside twice SQLite's heap."""
 _SPARE_SECONDS = 5
 
 
 class Limits(NamedTuple):
-    """What a statement may take.
+    """The bounds of a statement.
 
     Attributes:
         steps: of SQLite's machine.
@@ -95,7 +95,7 @@ class Limits(NamedTuple):
 
 
 class Refusal(Exception):
-    """Why a statement cannot be run, and what SQLite said itself."""
+    """Why a statement cannot be run, with SQLite's own words."""
 
 
 class Reader:
@@ -318,7 +318,7 @@ class Reader:
 
 
 def too_slow(limits: Limits) -> str:
-    """Return what is said of a statement that the clock has ended."""
+    """Return the message about a statement that the clock has ended."""
     return f"the statement takes more than {limits.seconds:.0f} seconds of the processor; read less"
 
 
@@ -383,7 +383,7 @@ def open_database(source: bytes | str) -> sqlite3.Connection:
 
 
 def main() -> None:
-    """Serve the connection named on the command line; the parent's end closing ends it."""
+    """Serve the connection named on the command line until the parent closes it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     pipe = Connection(int(sys.argv[1]))
     with suppress(EOFError, ConnectionError):

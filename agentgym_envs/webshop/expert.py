@@ -1,4 +1,4 @@
-"""Plays WebShop from what the pages show."""
+"""Plays WebShop by its pages alone."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _about(key: PanelKey, settings: Sequence[Setting]) -> str:
 
 
 def _panel_table(settings: Sequence[Setting]) -> list[list[str]]:
-    """Return a row per policy, the best first; then the strongest baseline and the paper's."""
+    """Return a row per policy, the best first, then the strongest baseline and the paper's."""
     names = list(dict.fromkeys(name for s in settings for name in s.subtasks if name))
     sizes = {name: _num_subtasks(name, settings) for name in names}
     first = settings[0].whole.task_success

@@ -96,17 +96,17 @@ class Setting:
 
     @property
     def limit(self) -> str:
-        """The turn limit, `5 turns`; empty where it is the environment's own, and not known."""
+        """The turn limit, `5 turns`, or empty where it is the environment's own and not known."""
         return "" if self.turns_allowed is None else f"{self.turns_allowed} turns"
 
     @property
     def turns_allowed(self) -> int | None:
-        """The turn limit; where it was not noted, it is read off the episodes that it ended."""
+        """The turn limit, read off the episodes that it ended where it was not noted."""
         return self.max_turns or self.own_max_turns or self.whole.longest_cut or None
 
     @property
     def name(self) -> str:
-        """Policy, turn limit where it is not the whole panel's, and what else differs."""
+        """Policy, turn limit where it is not the whole panel's, and other differences."""
         limit = "" if self.limit_is_the_panels else self.own_limits or self.limit
         return ", ".join(filter(None, [self.short or self.policy, limit, *self.apart]))
 
@@ -183,7 +183,7 @@ def read_sweep(path: str | Path) -> SweepResults:
 
 
 def mark_panel_limits(settings: Sequence[Setting], panel_of: Callable[[Setting], Hashable]) -> None:
-    """Set what tells the turn limits of settings that are shown together."""
+    """Set the labels of turn limits of settings that are shown together."""
     limits: dict[Hashable, set[int | None]] = {}
     for setting in settings:
         limits.setdefault(panel_of(setting), set()).add(setting.max_turns)
@@ -198,7 +198,7 @@ def mark_panel_limits(settings: Sequence[Setting], panel_of: Callable[[Setting],
 
 
 def limit_of(settings: Sequence[Setting]) -> str:
-    """Return the turn limit that settings share, `5 turns`; empty where it is not known."""
+    """Return the turn limit that settings share, `5 turns`, or an empty text."""
     return next((setting.limit for setting in settings if setting.limit), "")
 
 

@@ -25,7 +25,7 @@ CAUSES = {
     "refused": "refused by the server",
     "no_action": "had no action",
 }
-"""What tables call the causes of truncation, as the viewer does."""
+"""The names of the causes of truncation in tables, as in the viewer."""
 METRICS = (
     "tasks", "episodes", "failed", "success, avg@k", "score", "turns", "invalid actions",
     "cut short", "tokens an episode", "seconds an episode",
@@ -147,7 +147,7 @@ def _measured(
 
 
 def _cut_short(tally: Tally) -> str:
-    """Return the share of episodes that were cut short, and by what: `31.1%: turn limit`."""
+    """Return the share of truncated episodes with its causes: `31.1%: turn limit`."""
     total, scored = tally.truncated.total(), max(tally.episodes, 1)
     causes = {CAUSES.get(cause, cause): count for cause, count in tally.truncated.most_common()}
     each = [f"{cause} {count / scored:.1%}" for cause, count in causes.items()]

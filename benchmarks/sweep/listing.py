@@ -93,7 +93,7 @@ def _row(panel: Panel) -> tuple[str, ...]:
 
 
 def _baseline(panel: Panel, source: str, tasks: Mapping[str, Sequence[str]]) -> str:
-    """Return the strongest baseline that was measured with the panel's tasks; else nothing."""
+    """Return the strongest baseline that was measured with the panel's tasks, if any."""
     task_ids = [task_id for ids in tasks.values() for task_id in ids]
     baseline = None
     if not panel.env_kwargs:

@@ -207,7 +207,7 @@ class SweepFolder:
         return max((str(record.get("ended", "")) for record in records), default="")
 
     def max_turns(self, cell: Cell) -> int | None:
-        """Return a cell's turn limit; of the environment's own, None where no batch notes it."""
+        """Return a cell's turn limit, or None where no batch notes the environment's own."""
         if cell.max_turns is not None:
             return cell.max_turns
         records = (_record(file.with_suffix(".json")) for file in self.files(cell))

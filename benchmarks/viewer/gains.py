@@ -61,7 +61,7 @@ def all_gains(index: Index) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _side(index: Index, number: int) -> tuple[_Tasks, str] | None:
-    """Return a run's successes by environment and task, and what they are of."""
+    """Return a run's successes by environment and task, and their evaluation."""
     run = index.runs[number]
     own = [
         (index.files[entry.file].phase, dict(zip(FIELDS, entry.row, strict=True)))

@@ -31,7 +31,7 @@ STILL_WRITTEN_S = 30.0
 MOST_PROBLEMS = 200
 """Problems that the page is told of; it counts the others."""
 LONGEST_LINE = 1 << 25
-"""Bytes of a line that is read; an episode with its tokens has a few percent of it."""
+"""Bytes of a line that is read. An episode with its tokens has a few percent of it."""
 _LINES_BETWEEN_LOOKS_AT_THE_CLOCK = 32
 _Bytes = gzip.GzipFile | BufferedReader
 _CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
@@ -345,7 +345,7 @@ class Index:
 
 
 def _skip_line(stream: _Bytes) -> int:
-    """Read to a line's end without keeping it; return how many bytes that were."""
+    """Read to a line's end without keeping it, and return how many bytes that were."""
     length = 0
     while part := stream.readline(1 << 20):
         length += len(part)

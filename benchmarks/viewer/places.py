@@ -183,7 +183,7 @@ def _cell_run(source: RunFolder, root: Path) -> Run:
 
 
 def _turn_limit(source: RunFolder, cell: Cell) -> str:
-    """Return a cell's turn limit in words; the environment's own as its batches note it."""
+    """Return a cell's turn limit in words, the environment's own as its batches note it."""
     if cell.max_turns is not None:
         return f"{cell.max_turns} turns"
     for file in source.files[:1]:

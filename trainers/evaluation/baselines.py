@@ -38,7 +38,7 @@ PANELS = (
     ("ALFWorld", "test", 12),
     ("ALFWorld", "unseen", 12),
 )
-"""Environments, splits and turn limits that are measured; None is the environment's own limit."""
+"""Environments, splits and turn limits that are measured. None is the environment's own limit."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def measured() -> tuple[Measured, ...]:
 def measure(
     env_id: str, split: str, max_turns: int | None, *, every: int = 1
 ) -> Iterator[Measured]:
-    """Play the baselines of an environment and yield what each of them solves.
+    """Play the baselines of an environment and yield the tasks that each of them solves.
 
     Args:
         env_id: the environment.

@@ -33,7 +33,7 @@ from trainers.runs.trajectories import TrajectoryFiles
 
 @dataclass
 class TrainedOn:
-    """What a run's record keeps of its saved episodes.
+    """The entry of a run's record about its saved episodes.
 
     Attributes:
         trained_on: the names of their environments.

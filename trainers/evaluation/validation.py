@@ -148,13 +148,13 @@ class RolloutEvaluationMixin:
 
     @cached_property
     def signs(self: Any) -> SignsOfLife:
-        """Says what the run is doing where it is silent for long."""
+        """The signs of life of this run."""
         signs = SignsOfLife()
         signs.is_shown = self.is_world_process_zero()
         return signs
 
     def train(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """Train, with signs of life; see `transformers.Trainer.train`."""
+        """Train with signs of life, as `transformers.Trainer.train` does."""
         with self.signs.writing():
             return super().train(*args, **kwargs)  # type: ignore[misc]
 

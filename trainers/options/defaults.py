@@ -77,7 +77,7 @@ class AgentDefaults(TemplateArguments):
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
     """By a name of `MODEL_NAMES`: what that model needs instead."""
     adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {}
-    """What an adapter of it needs besides; under `OTHERS`, an adapter of a model without a name."""
+    """Further defaults of its adapters. `OTHERS` has those of all other models."""
 
     refused: ClassVar[Refusals] = {}
     """Options of TRL's that would be ignored."""

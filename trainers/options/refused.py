@@ -58,7 +58,7 @@ def refuse_ignored(args: Any, refusals: Refusals) -> None:
 
 
 def _in_python(remedy: str, args: Any) -> str:
-    """Return where a remedy's options are set in Python; empty where that is in `args`."""
+    """Return where a remedy's options are set in Python, or empty for `args`."""
     options = re.findall(r"--(\w+)", remedy)
     homes = []
     for kind in (EnvArguments, RolloutArguments, EvaluationArguments):

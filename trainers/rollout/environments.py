@@ -68,7 +68,7 @@ class EnvFactory:
 
 
 def _made(factory: EnvFactory) -> gym.Env[str, str]:
-    """Make an environment; machinery that breaks meanwhile is waited for.
+    """Make an environment, and wait for machinery that breaks meanwhile.
 
     Raises:
         UsageError: it cannot be made with its arguments.
@@ -409,7 +409,7 @@ def _lists(label: str | int, env_name: str) -> bool:
 
 
 def _no_tasks(name: str, task_set: TaskSet, split: str, option: str) -> str:
-    """Return why an environment cannot be played on a split, and what helps."""
+    """Return why an environment cannot be played on a split, with the remedy."""
     why = task_set.explain_empty(split)
     sizes = ", ".join(f"{own} {len(task_set.numbers(own))}" for own in task_set.splits)
     without = ", or pass --eval_strategy no to train without" if option == "--eval_split" else ""

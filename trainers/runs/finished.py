@@ -56,7 +56,7 @@ class FinishedEpisodes(dict[int, Trajectory]):
 
 
 def is_unfinished(path: Path) -> bool:
-    """Return whether a file keeps what has ended of something that goes on."""
+    """Return whether a file keeps the finished episodes of a command that goes on."""
     return re.search(r"\.unfinished\d*\.jsonl$", path.name) is not None
 
 

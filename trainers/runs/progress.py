@@ -44,7 +44,7 @@ class ShortProgress(ProgressCallback):  # type: ignore[misc]
 
 
 def short_line(global_step: int, logs: dict[str, Any]) -> str | None:
-    """Return the line for a log entry; None where it holds nothing that is shown.
+    """Return the line for a log entry, or None where nothing of it is shown.
 
     Args:
         global_step: the run's; an entry about the weights of another step names it.

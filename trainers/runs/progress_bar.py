@@ -133,7 +133,7 @@ class EpisodeProgress:
         self.show()
 
     def count(self, name: str, trajectory: Trajectory, *, earlier: bool = False) -> None:
-        """Count an episode that has ended; see `add`."""
+        """Count an episode that has ended, as `add` does."""
         is_scored = trajectory.status != "failed"
         self.add(
             name,
@@ -244,7 +244,7 @@ class Watch:
         self._progress.count(self._name, trajectory)
 
     def write(self, path: str | Path, work: Callable[[], None]) -> None:
-        """Write what has been played, and wait for a disk that is full or out of reach.
+        """Write the played episodes, and wait for a disk that is full or out of reach.
 
         Raises:
             StorageFailure: the time is over.

@@ -1,4 +1,4 @@
-"""Says what a run is doing wherever it was silent for a while, and how long all of it may take."""
+"""Signs of life of a run that is silent for a while, and estimates of its time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RECENT = 10
 
 @dataclass
 class Sizes:
-    """What the time of a run depends on beside its steps.
+    """The sizes on which the time of a run depends beside its steps.
 
     Attributes:
         horizon: the turn horizon of the episodes of an optimizer step.
@@ -132,7 +132,7 @@ class SignsOfLife(TrainerCallback):  # type: ignore[misc]
             self._passes = (done + 1, total, began)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Take the time of a step; after the first one say how long the run may take."""
+        """Take the time of a step, and after the first one estimate the run's."""
         self._passes = None
         self._steps.append(self._clock() - self._step_began)
         if len(self._steps) == 1 and self.is_shown and state.global_step < state.max_steps:
@@ -146,7 +146,7 @@ class SignsOfLife(TrainerCallback):  # type: ignore[misc]
     # What is said -----------------------------------------------------------------------------
 
     def line(self) -> str:
-        """Return what is under way and done of it, and the time left of it and of the run."""
+        """Return the state of the present work and the time left, of it and of the run."""
         if self._progress is not None:
             present = f"{self._name}: {self._progress.facts()[self._name]}"
         elif self._passes is not None:
@@ -194,7 +194,7 @@ class SignsOfLife(TrainerCallback):  # type: ignore[misc]
         return said
 
     def _evaluations_left(self) -> int:
-        """Return how many evaluations are to come at steps; those of epochs are not known."""
+        """Return how many evaluations are to come at steps, without those of epochs."""
         args, state = self._args, self._state
         if args.eval_strategy != "steps":
             return 0

@@ -73,7 +73,7 @@ class WeightChanges(TrainerCallback):  # type: ignore[misc]
 
 
 def sample_of_weights(model: Any) -> torch.Tensor | None:
-    """Return (N,) trained weights of the commonest precision, N <= 1M; None where there are none.
+    """Return (N,) trained weights of the commonest precision, N <= 1M, or None.
 
     Args:
         model: of weights that are split among processes, this one's part is sampled.

@@ -133,7 +133,7 @@ class EpisodeTrainer(  # type: ignore[misc]
         """Called with this process's episodes, their advantages included; does nothing here."""
 
     def playing_batch(self, episodes: int) -> AbstractContextManager[None]:
-        """Return what surrounds the play of a training batch of so many episodes; nothing here."""
+        """Return a context for the play of a training batch, which does nothing here."""
         return nullcontext()
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
@@ -390,14 +390,14 @@ class EpisodeTrainer(  # type: ignore[misc]
         return loss
 
     def _share_of_tokens(self, inputs: dict[str, Any]) -> torch.Tensor:
-        """Return what makes a mean over a pass's tokens its part of that over the batch's."""
+        """Return the factor from a mean over a pass's tokens to its part of the batch's mean."""
         own = (inputs["completion_mask"] * inputs["tool_mask"]).sum()
         parts = self.accelerator.num_processes
         parts *= self.args.steps_per_generation if self.model.training else 1
         return own * parts / inputs["num_items_in_batch"].clamp(min=1)
 
     def _add_up_policy_loss(self) -> None:
-        """Add what TRL has logged of a pass to its optimizer step's, as the losses add up."""
+        """Add TRL's log of a pass to its optimizer step's, as the losses add up."""
         logged, step = self._metrics["train"]["policy_loss"], self.state.global_step
         of_pass = logged.pop()
         if is_mean_over_rows(self.loss_type):

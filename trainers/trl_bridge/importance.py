@@ -75,7 +75,7 @@ class ImportanceMixin(ObservationLossMixin):
         return outputs
 
     def _weigh(self: Any, batch: dict[str, Any], current: torch.Tensor) -> None:
-        """Put the ratio into a batch, and what is logged of it.
+        """Put the ratio and its metrics into a batch.
 
         Args:
             batch: what the loss is computed of.

@@ -84,7 +84,7 @@ class TokenMetrics:
     def _extremes(
         self, counts: torch.Tensor, smallest: Values, largest: Values
     ) -> dict[str, float]:
-        """Return those of a pass, of all processes; none where it has no token."""
+        """Return the metrics of a pass over all processes, if it has any token."""
         if not smallest and not largest:
             return {}
         of_pass = torch.stack(
@@ -104,7 +104,7 @@ class TokenMetrics:
 
 @contextmanager
 def taken_from_trl(logged: Logged) -> Iterator[dict[str, float]]:
-    """Take what TRL logs of the tokens of one pass out of the lists that it logs the means of.
+    """Remove TRL's own metrics of a pass's tokens from the lists that it logs the means of.
 
     Args:
         logged: TRL's metrics.

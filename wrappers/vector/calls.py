@@ -276,7 +276,7 @@ class SlotCalls:
 
 
 def _described(failure: EnvFailure) -> dict[str, str]:
-    """Return the `info` of a slot that broke; an error of its code has a traceback."""
+    """Return the `info` of a slot that broke, with the traceback of an error of its code."""
     info = {"failure": str(failure)}
     if isinstance(failure, EnvCodeError):
         lines = traceback.format_exception(failure.__cause__ or failure)

@@ -21,7 +21,7 @@ RESUME = "resume"
 EnvFn = Callable[[], gym.Env[Any, Any]]
 
 _REFUSALS = (ValueError, TypeError, ImportError, gym.error.Error)
-"""What `reset` raises where the caller is mistaken, or a package is missing."""
+"""The errors of `reset` that are the caller's: wrong arguments and missing packages."""
 
 _log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class QuestionFile:
-    """The rows of a file of questions; lines of JSON are read as they are asked for.
+    """The rows of a file of questions. Lines of JSON are read as they are asked for.
 
     Args:
         path: the file.
@@ -51,7 +51,7 @@ class QuestionFile:
 
     @cached_property
     def bad(self) -> frozenset[int]:
-        """The rows that hold no question, which the whole file is read for; a warning names them.
+        """The rows that hold no question, of the whole file. A warning names them.
 
         Raises:
             ValueError: all of them do.

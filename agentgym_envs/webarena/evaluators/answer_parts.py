@@ -130,7 +130,7 @@ def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
 
 
 def _names_of(unit: str) -> set[str]:
-    """Return what a unit is called, in the singular."""
+    """Return a unit's name in the singular."""
     return {unit, *WORDS["synonyms"].get(unit, "").split()}
 
 

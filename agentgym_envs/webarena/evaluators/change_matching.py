@@ -104,7 +104,7 @@ def _equal(table: Table, column: str, expected: Any, actual: Any, same: Same) ->
 
 
 def _is_value(expected: Mapping[str, Any], text: str) -> bool:
-    """Return whether a text is a typed answer alone; each part may have a word for its unit."""
+    """Return whether a text is a typed answer alone, its parts with or without units."""
     num_words = len(re.findall(r"[^\W\d_]+", text))
     return num_words <= len(expected.get("of", [expected])) and is_answer(expected, text)
 

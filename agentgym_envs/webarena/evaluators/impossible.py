@@ -46,7 +46,7 @@ _CONCLUDING = re.compile(rf"\b(?:{'|'.join(WORDS['concluding'])})")
 
 
 def check_lists(expected: Mapping[str, Any]) -> None:
-    """Check that what goes with a reason are lists of texts.
+    """Check that the fields of a reason are lists of texts.
 
     Raises:
         ValueError: it is something else.
@@ -113,7 +113,7 @@ def _is_short(text: str, task: str) -> bool:
 
 
 def _without_repeats(text: str, task: str) -> str:
-    """Take out what repeats the task, whose names have commas and whose words may deny."""
+    """Remove the task's own words, whose names have commas and whose words may deny."""
     known = f" {' '.join(_TOKEN.findall(plain(task)))} "
     tokens, start = _TOKEN.findall(text), 0
     kept: list[str] = []
