@@ -31,7 +31,7 @@ from agentgym_envs.webarena.evaluators.quantities import WORDS
 
 MAX_CLAIMS = 2
 MAX_CLAUSES = 4
-MAX_WORDS = 20
+MAX_WORDS = 16
 RECENT_PAGES = 2
 
 IMPOSSIBLE = re.compile("|".join(rf"(?<!\w){pattern}" for pattern in WORDS["impossible"]))
