@@ -37,11 +37,12 @@ MAX_CODE = 50_000
 _MOST_READ = 50_000
 _MOST_TRIES = 20
 _OBJECT = re.compile(r"""\{\s*(?:["}]|'\w{1,40}'\s*:)""")
+_PYTHON_OBJECT = re.compile(r"\{\s*(?:'|.{0,5000},\s*\}\s*\Z)", re.DOTALL)
+"""An object that may be Python's: its keys are in single quotes, or a comma stands at its end."""
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are read
-_NESTED_KEYS = ("function", "function_call", "tool_call", "action", "call")
+_NESTED_KEYS = ("function", "function_call", "tool_call", "action", "call", "functionCall")
 _WORDS_BESIDE = LABELS - {"id", "index", "status", "content"}
 """Labels that are taken for no argument where a call's arguments stand beside its name."""
-_IMPORTS = (ast.Import, ast.ImportFrom)
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 
 
@@ -197,7 +198,7 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
             except (ValueError, RecursionError):
                 return None
     end = text.rfind("}", start) + 1
-    value = _python_object(text[start:end]) if text[start + 1 :].lstrip()[:1] == "'" else None
+    value = _python_object(text[start:end]) if _PYTHON_OBJECT.match(text, start) else None
     return None if value is None else (value, end)
 
 
@@ -284,7 +285,7 @@ def python_call(code: str) -> Call:
     Raises:
         InvalidAction: the code is something else, or the arguments are no literals.
     """
-    body = [line for line in read_python(code) if not isinstance(line, _IMPORTS)]
+    body = [line for line in read_python(code) if not _is_beside(line)]
     if len(body) == 2 and _shows_name(body[1]):  # x = look(), then print(x)
         body = body[:1]
     node: Any = body[0] if len(body) == 1 else None
@@ -311,6 +312,12 @@ def python_call(code: str) -> Call:
             raise InvalidAction(f"{name} takes its arguments one by one, without **.")
         named[keyword.arg] = _literal(keyword.value)
     return Call(name, named, [_literal(argument) for argument in node.args])
+
+
+def _is_beside(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing: an import, or a thought as a text or a text's name."""
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    return isinstance(statement, ast.Import | ast.ImportFrom) or isinstance(value, ast.Constant)
 
 
 def _is_around(node: Any) -> bool:

@@ -33,7 +33,8 @@ CALL_FORMATS = ("function_call", "code")
 """The action formats that name a function and its arguments."""
 
 _BLOCK = re.compile(
-    r"(?P<fence>```|~~~)(?:python3?|py|tool_code)?[ \t\r]*\n(?P<inner>.*?)(?:(?P=fence)|\Z)",
+    r"(?P<fence>```|~~~)(?:(?:python3?|py|tool_code)(?:[ \t\r]+|\n)|[ \t\r]*\n)"
+    r"(?P<inner>.*?)(?:(?P=fence)|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 

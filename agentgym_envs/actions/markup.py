@@ -20,13 +20,20 @@ NO_END = (
     "the thought, and write the action behind it."
 )
 
-_THOUGHTS: list[tuple[re.Pattern[str], str]] = [
-    (re.compile(rf"^[ \t]*{re.escape(opening)}", re.MULTILINE), closing)
-    for opening, closing in _TABLE["thoughts"]
-]
+_SPECIAL = r"<[|｜][^<>|｜\s]{1,40}[|｜]>|<s>|<bos>|\[/?INST\]"
+_THOUGHT = re.compile(
+    rf"^(?:{_SPECIAL}|assistant|thought:|[ \t])*"
+    rf"(?:{'|'.join(re.escape(opening) for opening, _ in _TABLE['thoughts'])})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_THOUGHT_END = re.compile(
+    "|".join(re.escape(closing) for _, closing in _TABLE["thoughts"]), re.IGNORECASE
+)
 TURN_ENDS: Sequence[str] = tuple(_TABLE["turn_ends"])
 HEADER = re.compile(
-    r"\s*(?:(?:<\|[^<>|\s]{1,40}\|>(?:assistant|final)?|<s>|<bos>|\[/INST\]|<｜Assistant｜>)\s*)*"
+    rf"\s*(?:(?:(?:{_SPECIAL})(?:assistant|final)?|<start_of_turn>|model[ \t]*\n"
+    r"|(?:### ?)?(?:assistant|response)[ \t]*[:\n])\s*)*",
+    re.IGNORECASE,
 )
 """A template's header of a turn."""
 
@@ -91,9 +98,8 @@ def strip_thinking(completion: str) -> str:
     The rule is the same for every policy and every chat template, some of which open the thought
     themselves. Where a thought begins and does not end, nothing is an answer: `CUT_THOUGHT`.
     """
-    ends = [(completion.rfind(closing), len(closing)) for _, closing in _THOUGHTS]
-    start = max(end + length if end >= 0 else 0 for end, length in ends)
-    if any(opening.search(completion, start) for opening, _ in _THOUGHTS):
+    start = max((end.end() for end in _THOUGHT_END.finditer(completion)), default=0)
+    if _THOUGHT.search(completion, start):
         return CUT_THOUGHT
     return completion[start:].lstrip("\n") if start else completion
 

@@ -5,6 +5,7 @@ What is an action as it stands is never undressed: the environment's verbs say w
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -30,7 +31,10 @@ _LINE_LABEL = re.compile(
     rf"|(?<=[*_#])[ \t]*{_NAME}[*_ \t]*(?=\n))",
     re.IGNORECASE | re.MULTILINE,
 )
-_TAGS = "action|act|command|execute|code|tool_code|final_answer|answer|response|output|move"
+_TAGS = (
+    "action|next_action|act|command|cmd|execute|code|tool_code|tool_call|final_answer|final|answer|"
+    "response|output|move"
+)
 _TAG_END = re.compile(rf"</({_TAGS})>", re.IGNORECASE)
 _TAG = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>)?", re.IGNORECASE | re.DOTALL)
 _FENCE = re.compile(rf"(?<![`~]){_FENCED.pattern}", re.DOTALL)
@@ -45,8 +49,8 @@ _QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
 _PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»", "「」", "$")
 _MARKS = re.compile(
-    r"[`*\"'“”‘’«»「」~>\\$•→➜▶❯–—]|__|[.!]\s*$|^\s*[\[(#+-]|^\s*\d{1,2}[.)]|<\||\[\||\[e~"
-    r"|^[\s#>_]*(?:\w+ ){0,2}action",
+    r"[`*\"'“”‘’«»「」~>\\$•→➜▶❯–—]|__|[.!]\s*$|^\s*[\[({#+-]|^\s*\d{1,2}[.)]|<\||\[\||\[e~"
+    r"|^[\s#>_]*(?:\w+ ){0,2}(?:action|assistant)|action *[:：]",
     re.IGNORECASE,
 )
 """One of these is in every text that cleaning may change."""
@@ -187,7 +191,7 @@ def read_action(completion: str, verbs: Sequence[ActionVerb]) -> str:
     action = find_action(completion, lambda text: is_action(text, verbs))
     if action is not None:
         return _cleaned(action, verbs)
-    text = first_turn(completion)
+    text = HEADER.sub("", first_turn(completion), count=1)
     action = text[: result_start(text)].strip() or text
     if "\n" in action and not all(verb.has_words for verb in verbs):
         action = next(dressed_parts(action), action)
@@ -325,10 +329,24 @@ def _inner(text: str) -> str | None:
     bullet = _BULLET.match(text)
     if bullet:
         return text[bullet.end() :]
+    in_json = _action_in_json(text)
+    if in_json:
+        return in_json
     is_bracketed = text[:1] + text[-1:] in ("[]", "<>", "()", "{}")
     if is_bracketed and _closing(text, 1) == len(text) - 1:
         return text[1:-1].strip()
     return None
+
+
+def _action_in_json(text: str) -> str | None:
+    """Return the action of `{"thought": ..., "action": ...}`; None where a text is none."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        action = json.loads(text, strict=False).get("action")
+    except (ValueError, RecursionError):
+        return None
+    return action.strip() if isinstance(action, str) else None
 
 
 def _closing(text: str, start: int) -> int:

@@ -144,6 +144,13 @@ AROUND: dict[str, Dress] = {
     "bold in prose": "Now I do **{}**, then wait.".format,
     "beginning": "<s>{}".format,
     "header": "<|im_start|>assistant\n{}<|im_end|>".format,
+    "header, Gemma's": "<start_of_turn>model\n{}<end_of_turn>".format,
+    "header without its tokens": "assistant\n{}".format,
+    "name of the speaker": "Assistant: {}".format,
+    "heading of Alpaca": "### Response:\n{}".format,
+    "braces": "{{{}}}".format,
+    "tag of the next action": "<next_action>{}</next_action>".format,
+    "tag of InternLM": "<|action_start|>{}<|action_end|>".format,
 }
 LABELS: dict[str, Dress] = {
     "label": "Action: {}".format,
@@ -210,6 +217,9 @@ RESULTS = (
 )
 """What a policy invents of the environment's answer."""
 
+HEADERS = ("header", "header, Gemma's", "header without its tokens", "heading of Alpaca")
+"""What stands at a completion's beginning alone."""
+
 FENCEABLE = ("bare", "tag", "tag with spaces", "tag on lines", "tag, capital", "tag, open")
 """What a block in a fence may stand in."""
 
@@ -264,7 +274,7 @@ def completions(env: str, action_format: str) -> Iterator[tuple[str, str, str]]:
             for name, dress in AROUND.items():
                 if is_fenced and name not in FENCEABLE:
                     continue
-                if name in ("header", "tag, closed alone") and before:
+                if name in ("tag, closed alone", *HEADERS) and before:
                     continue
                 if name.endswith("in prose") and "\n" in text:
                     continue
@@ -322,6 +332,10 @@ def test_a_dressed_action_is_the_action_that_is_meant(env: str, action_format: s
         ("WebArena", "type [7] [Action: look] [1]"),
         ("WebArena", "type [7] [<s>old</s> new]"),
         ("WebArena", "stop [> 5]"),
+        ("WebArena", 'stop [{"action": "look"}]'),
+        ("WebArena", "type [7] [Assistant: hello] [1]"),
+        ("WebArena", "type [7] [<cmd>ls</cmd>] [1]"),
+        ("SearchQA", "<search>action: the film</search>"),
         ("WebArena", "stop [[1, 2]]"),
         ("WebArena", "scroll down"),
         ("SearchQA", "<search>- what is [x] > 1?</search>"),
@@ -335,6 +349,42 @@ def test_a_dressed_action_is_the_action_that_is_meant(env: str, action_format: s
 )
 def test_what_is_an_action_as_it_stands_is_played_as_it_stands(env: str, text: str) -> None:
     assert parser_of(env, "plain").parse(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ['"""I go."""\nget(3, "glass")', 'thought = "I go."\nget(3, "glass")']
+)
+def test_a_thought_beside_a_call_of_code_is_no_statement(text: str) -> None:
+    assert parser_of("TextCraft", "code").parse(f"```python\n{text}\n```") == "get 3 glass"
+
+
+@pytest.mark.parametrize("fence", ["```python {}```", "```py {}\n```", "```{}```"])
+def test_a_block_of_code_may_stand_on_one_line(fence: str) -> None:
+    assert parser_of("TextCraft", "code").parse(fence.format('get(3, "glass")')) == "get 3 glass"
+
+
+@pytest.mark.parametrize("action_format", ["plain", "react"])
+@pytest.mark.parametrize("before", ["", "I go.\n"])
+def test_an_action_in_a_json_object_is_read(action_format: str, before: str) -> None:
+    text = before + '{"thought": "I go.", "action": "get 3 glass"}'
+    for completion in (text, f"{before}```json\n{text.removeprefix(before)}\n```"):
+        assert parser_of("TextCraft", action_format).parse(completion) == "get 3 glass"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"functionCall": {"name": "get", "args": {"count": 3, "item": "glass"}}}',
+        '{"name": "get", "arguments": {"count": 3, "item": "glass"},}',
+    ],
+)
+def test_gemini_s_call_and_a_comma_too_many_are_read(text: str) -> None:
+    assert parser_of("TextCraft", "function_call").parse(text) == "get 3 glass"
+
+
+def test_a_label_inside_the_only_line_is_read() -> None:
+    completion = "Thought: I go. Action: get 3 glass"
+    assert parser_of("TextCraft", "plain").parse(completion) == "get 3 glass"
 
 
 STEPS: dict[str, Dress] = {

@@ -25,6 +25,8 @@ ANSWERED = [
     ("◁think▷A?◁/think▷look", "look"),
     ("<|START_THINKING|>A?<|END_THINKING|>look", "look"),
     ("<thinking>A?</thinking>\nlook", "look"),
+    ("<Think>A?</Think>\nlook", "look"),
+    ("<|begin_of_thought|>A?<|end_of_thought|>look", "look"),
     ("<|channel>thought\nA?<channel|>look", "look"),
 ]
 
@@ -46,6 +48,12 @@ def test_the_answer_is_what_follows_the_thought(completion: str, answer: str) ->
         "<seed:think>Action: look",
         "<|START_THINKING|>Action: look",
         "<|channel|>analysis<|message|>Action: look",
+        "<THINK>Action: look",
+        "<scratchpad>\nAction: look",
+        "<s><think>Action: look",
+        "<｜Assistant｜><think>\nAction: look",
+        "<|im_start|>assistant <think>Action: look",
+        "Thought: <think>Action: look",
     ],
 )
 def test_a_thought_without_an_end_is_no_answer(completion: str) -> None:
