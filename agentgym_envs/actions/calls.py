@@ -315,7 +315,7 @@ def python_call(code: str) -> Call:
 
 
 def _is_beside(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing: an import, or a thought as a text or a text's name."""
+    """Return whether a statement does nothing: an import, or a thought as a text."""
     value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     return isinstance(statement, ast.Import | ast.ImportFrom) or isinstance(value, ast.Constant)
 

@@ -339,7 +339,7 @@ def _inner(text: str) -> str | None:
 
 
 def _action_in_json(text: str) -> str | None:
-    """Return the action of `{"thought": ..., "action": ...}`; None where a text is none."""
+    """Return the action of `{"thought": ..., "action": ...}`, or None."""
     if not (text.startswith("{") and text.endswith("}")):
         return None
     try:
