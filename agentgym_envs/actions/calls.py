@@ -1,4 +1,4 @@
-"""Reads the one function call that a completion holds, in the forms that language models write.
+"""Reads the one function call of a completion, in the forms that language models write.
 
 They are a JSON object `{"name": ..., "arguments": {...}}` in its many spellings, and the markup of
 the families of `markup.toml`.
@@ -232,16 +232,16 @@ def _calls_in(value: Mapping[str, Any], names: Sequence[str]) -> Iterator[Call]:
 
 
 def _call(value: Mapping[str, Any], name: str) -> Call:
-    given = [key for key in ARGUMENT_KEYS if key in value]
-    if not given:
+    keys = [key for key in ARGUMENT_KEYS if key in value]
+    if not keys:
         beside = {k: v for k, v in value.items() if k != name and k not in _WORDS_BESIDE}
         return Call(value[name], beside)
-    others = [key for key in value if key not in {name, *LABELS, *given[:1]}]
+    others = [key for key in value if key not in {name, *LABELS, *keys[:1]}]
     if others:
         raise InvalidAction(
             f'The JSON object needs the keys "name" and "arguments"; leave out {shown(others[0])}.'
         )
-    return Call(value[name], _arguments(value[given[0]]))
+    return Call(value[name], _arguments(value[keys[0]]))
 
 
 def _arguments(value: Any) -> Mapping[str, Any]:
@@ -315,7 +315,7 @@ def python_call(code: str) -> Call:
 
 
 def _is_beside(statement: ast.stmt) -> bool:
-    """Return whether a statement does nothing: an import, or a thought as a text."""
+    """Whether a statement does nothing: an import, or a constant, such as a thought."""
     value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     return isinstance(statement, ast.Import | ast.ImportFrom) or isinstance(value, ast.Constant)
 

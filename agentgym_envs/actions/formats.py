@@ -54,7 +54,7 @@ class ActionParser(Protocol):
         """
 
     def format(self, action: str, thought: str = "") -> str:
-        """Write a plain action in this format; formats without thoughts leave `thought` out."""
+        """Write a plain action in this format, with the thought where the format has one."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class PlainParser:
 
 @dataclass(frozen=True)
 class ReactParser:
-    """`Thought: ...` then `Action: ...` (ReAct, arXiv 2210.03629); the last `Action:` counts."""
+    """`Thought: ...` then `Action: ...` (ReAct, arXiv 2210.03629)."""
 
     verbs: Sequence[ActionVerb] = ()
     instructions: str = (
@@ -108,7 +108,7 @@ class ReactParser:
         return None
 
     def format(self, action: str, thought: str = "") -> str:
-        """Return both parts; an empty thought leaves its line short."""
+        """Return the thought and the action behind their labels."""
         return f"Thought: {thought}\nAction: {action}"
 
 
@@ -141,7 +141,7 @@ class FunctionCallParser:
 
 @dataclass(frozen=True)
 class CodeParser:
-    """One fenced Python block with one call of a verb; read by `ast`, never executed."""
+    """One fenced Python block with one call of a verb, which is never executed."""
 
     verbs: Sequence[ActionVerb]
     instructions: str = field(init=False)
@@ -171,7 +171,7 @@ class CodeParser:
         return _built(self.verbs, python_call(code or blocks[0]))
 
     def format(self, action: str, thought: str = "") -> str:
-        """Write the call in a fenced block; a thought becomes a comment above it."""
+        """Write the call in a fenced block, below the thought as a comment."""
         verb, arguments = _verb_of(self.verbs, action)
         comment = "".join(f"# {line}\n" for line in thought.splitlines())
         return f"```python\n{comment}{verb.call(arguments)}\n```"

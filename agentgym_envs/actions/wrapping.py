@@ -36,20 +36,23 @@ _TAGS = (
     "response|output|move"
 )
 _TAG_END = re.compile(rf"</({_TAGS})>", re.IGNORECASE)
-_TAG = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>)?", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(
+    rf"<({_TAGS})(?:\s+\w+=[^<>]{{0,200}})?>(.*?)(?:</\1>)?", re.IGNORECASE | re.DOTALL
+)
+_OPEN_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w+-]*[ \t\r]*\n(?P<inner>[^`]+)")
 _FENCE = re.compile(rf"(?<![`~]){_FENCED.pattern}", re.DOTALL)
 _FENCE_BEHIND = re.compile(r"\s*(?:`{3,}+|~{3,}+)$")
 _NEXT_LABEL = re.compile(r"^[*_#> \t]*(?:thought|observation)[*_ \t]*[:：]", re.I | re.M)
 _BULLET = re.compile(
-    r"(?:>+(?=\s*\S)|[-+•*–—][ \t]|[-=]>|[→➜▶$#❯][ \t]|\(?\d{1,2}[.)][ \t])\s*(?=\S)"
+    r"(?:>+(?=\s*\S)|[-+•*–—][ \t]|[-=]>|[→➜➡👉▶$#❯][ \t]|\(?\d{1,2}[.)][ \t])\s*(?=\S)"
 )
 _SPAN = re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)|\*\*([^*\n]{1,500})\*\*")
 _INLINE_RESULT = re.compile(r"[ \t]+\**observation(?: ?\d{1,3})?\**[ \t]*[:：]", re.IGNORECASE)
 _QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
-_PAIRS = ("**", "__", "*", "`", '"', "'", "“”", "‘’", "«»", "「」", "$")
+_PAIRS = ("**", "__", "*", "``", "`", '"', "'", "“”", "‘’", "«»", "「」", "$")
 _MARKS = re.compile(
-    r"[`*\"'“”‘’«»「」~>\\$•→➜▶❯–—]|__|[.!]\s*$|^\s*[\[({#+-]|^\s*\d{1,2}[.)]|<\||\[\||\[e~"
+    r"[`*\"'“”‘’«»「」~>\\$•→➜➡👉▶❯–—]|__|[.!]\s*$|^\s*[\[({#+-]|^\s*\d{1,2}[.)]|<\||\[\||\[e~"
     r"|^[\s#>_]*(?:\w+ ){0,2}(?:action|assistant)|action *[:：]",
     re.IGNORECASE,
 )
@@ -305,7 +308,7 @@ def _argument(verb: ActionVerb, name: str, value: str | int) -> str:
 
 def _inner(text: str) -> str | None:
     """Return a text without its outermost layer, or None."""
-    fenced = _FENCED.fullmatch(text)
+    fenced = _FENCED.fullmatch(text) or _OPEN_FENCE.fullmatch(text)
     if fenced:
         return fenced["inner"].strip()
     paired = _without_pair(text)

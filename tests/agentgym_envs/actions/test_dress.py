@@ -148,6 +148,10 @@ AROUND: dict[str, Dress] = {
     "header without its tokens": "assistant\n{}".format,
     "name of the speaker": "Assistant: {}".format,
     "heading of Alpaca": "### Response:\n{}".format,
+    "tag with an attribute": '<action type="text">{}</action>'.format,
+    "double backticks": "``{}``".format,
+    "arrow, emoji": "➡ {}".format,
+    "fence, open": "```text\n{}".format,
     "braces": "{{{}}}".format,
     "tag of the next action": "<next_action>{}</next_action>".format,
     "tag of InternLM": "<|action_start|>{}<|action_end|>".format,
@@ -274,7 +278,7 @@ def completions(env: str, action_format: str) -> Iterator[tuple[str, str, str]]:
             for name, dress in AROUND.items():
                 if is_fenced and name not in FENCEABLE:
                     continue
-                if name in ("tag, closed alone", *HEADERS) and before:
+                if name in ("tag, closed alone", "fence, open", *HEADERS) and before:
                     continue
                 if name.endswith("in prose") and "\n" in text:
                     continue
