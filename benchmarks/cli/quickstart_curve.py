@@ -57,7 +57,7 @@ def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
     The numbers stand in the legend: beside the points they would lie over the curve.
     """
     before, after = (summary[f"success_{name}"] for name in ("before", "after"))
-    told = f"held-out test goals: {before:.1%} before, {after:.1%} after, 95% intervals"
+    label = f"held-out test goals: {before:.1%} before, {after:.1%} after, 95% intervals"
     for step, name in ((0, "before"), (last, "after")):
         low, high = summary[f"ci95_{name}"]
         middle = summary[f"success_{name}"]
@@ -69,5 +69,5 @@ def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
             color=HELD_OUT,
             capsize=4,
             zorder=5,
-            label=told if name == "before" else None,
+            label=label if name == "before" else None,
         )

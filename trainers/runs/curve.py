@@ -26,6 +26,8 @@ OF_EACH = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")
 """The colours of the environments of a mixture."""
 
 Array = np.ndarray[Any, Any]
+_LEGEND_WIDTH = 90
+"""Characters of a legend that stand in one line."""
 
 
 def series(entries: list[dict[str, Any]], name: str) -> tuple[Array, Array]:
@@ -103,7 +105,10 @@ def frame(axes: Any, last: int, *, title: str) -> None:
 
 def legend_below(axes: Any, handles: list[Any], labels: list[str]) -> None:
     """Draw the legend below the axes, where it hides nothing."""
-    axes.figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    columns = 3 if sum(map(len, labels)) <= _LEGEND_WIDTH else 2
+    axes.figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, fontsize="small", frameon=False
+    )
 
 
 def draw_success(axes: Any, steps: Array, success: Array) -> None:
