@@ -161,9 +161,11 @@ class _Ground:
     def sides(self) -> dict[str, Callable[[Stopwatch], None]]:
         """Return what is measured, by name."""
         hf = partial(self.play, lambda: HFBackend(self.model))
+        launched = partial(self.play, lambda: HFBackend(self.model, cuda_graphs=False))
         anew = partial(self.play, self._bare)
         return {
             "rollout, HF backend": hf,
+            "rollout, HF backend without CUDA graphs": launched,
             "the same turns by `generate`": anew,
             "one call of `generate`": self._one_call,
         }

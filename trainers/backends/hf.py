@@ -17,6 +17,7 @@ from trainers.backends.live_rows import LiveRows
 from trainers.backends.row_model import RowModel
 from trainers.backends.rows import Rows, common_length
 from trainers.backends.sampler import Sampler
+from trainers.backends.step_graphs import num_columns, num_rows
 from trainers.tokens.generation import Generated, Sampling
 
 PREFILL_TOKENS = 16384
@@ -48,6 +49,7 @@ class HFBackend:
         cache: False encodes a row's whole history at every turn; the samples are the same.
         max_length: tokens of a sequence, at most, and of the cache's rows; None has no bound.
         autocast: what a trainer computes under, so that what samples is what it trains.
+        cuda_graphs: False launches each kernel from Python on CUDA, too; see `StepGraphs`.
 
     Raises:
         ValueError: the model has layers that cannot be cached by position.
@@ -61,13 +63,14 @@ class HFBackend:
         cache: bool = True,
         max_length: int | None = None,
         autocast: Callable[[], AbstractContextManager[None]] | None = None,
+        cuda_graphs: bool = True,
     ) -> None:
         self.model = model
         self.max_length = max_length
         self.cache = cache
         self.generator = generator or torch.Generator(model.device).manual_seed(0)
         self._sampler = Sampler(self.generator)
-        self._model = RowModel(model, autocast)
+        self._model = RowModel(model, autocast, cuda_graphs=cuda_graphs)
         self.rows = Rows()
 
     def seed_rows(self, seed: int | None) -> None:
@@ -131,8 +134,13 @@ class HFBackend:
     def _drop(self, keys: Sequence[int]) -> None:
         for key in keys:
             self.rows.drop(key)
-        if not len(self.rows):
+        if not len(self.rows) and not self._model.graphs.keeps(self.rows.cache):
             self.rows = Rows()
+
+    def _reserve(self, rows: int, columns: int) -> None:
+        if self._model.graphs.works:  # which are captured for a few sizes
+            rows, columns = num_rows(rows), num_columns(columns, self.max_length)
+        self.rows.reserve(rows, columns, self.max_length)
 
     # Prompts ----------------------------------------------------------------------------------
 
@@ -160,9 +168,7 @@ class HFBackend:
             groups = dict(sorted(groups.items(), key=lambda item: new[item[1][0]]))
         fresh = [group[0] for group in groups.values()]
         repeated = [key for group in groups.values() for key in group[1:]]
-        rows.reserve(
-            len(rows) + len(fresh) + len(repeated), max(map(len, prompts)), self.max_length
-        )
+        self._reserve(len(rows) + len(fresh) + len(repeated), max(map(len, prompts)))
         rows.move_to_front(known, [*fresh, *repeated])
         if on_cpu:
             rows.order_front(known)
@@ -268,7 +274,7 @@ class HFBackend:
             if live is not None:
                 picked = picked[torch.from_numpy(live).to(device)]
             positions = turns.next_positions()
-            self.rows.reserve(len(self.rows), int(positions.max()) + 1, self.max_length)
+            self._reserve(len(self.rows), int(positions.max()) + 1)
             logits = self._model.advance(self.rows.cache, picked, positions)
         return self._collect(turns, prompts, keys, ids, logprobs)
 

@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 from trainers.backends.adapters import adapters_for_sampling
 from trainers.backends.attention import attention_for_sampling
 from trainers.backends.row_cache import RowCache
+from trainers.backends.step_graphs import StepGraphs
 from trainers.backends.weights import is_whole
 from trainers.models.loading import computed_in, inputs_left_to_autocast
 from trainers.models.masks import KINDS, attention_masks, other_kinds
@@ -23,13 +24,21 @@ class RowModel:
     Args:
         model: a causal language model with full or sliding-window attention.
         autocast: what passes are computed under.
+        cuda_graphs: decoding steps are captured where they can be.
+
+    Attributes:
+        graphs: the captured steps.
 
     Raises:
         ValueError: the model has layers that cannot be cached by position.
     """
 
     def __init__(
-        self, model: PreTrainedModel, autocast: Callable[[], AbstractContextManager[None]] | None
+        self,
+        model: PreTrainedModel,
+        autocast: Callable[[], AbstractContextManager[None]] | None,
+        *,
+        cuda_graphs: bool = True,
     ) -> None:
         self.model = model
         self._autocast = autocast or nullcontext
@@ -40,6 +49,7 @@ class RowModel:
                 f"{type(model).__name__} has layers of kind {sorted(others)}, allowed are "
                 f"{sorted(KINDS)}; sample from it with the vLLM backend"
             )
+        self.graphs = StepGraphs(model, self._step, wanted=cuda_graphs)
 
     @contextmanager
     def sampling(self) -> Iterator[None]:
@@ -58,13 +68,19 @@ class RowModel:
                 inputs_left_to_autocast(self.model, torch.is_autocast_enabled(device)),
                 _frozen_lowered_once(self.model),
                 attention_for_sampling(self.model),
-                adapters_for_sampling(self.model, computed_in(self.model, None)),
+                self._layers_for_sampling(),
             ):
                 yield
         finally:
             hook.remove()
             for module in training:
                 module.training = True
+
+    def _layers_for_sampling(self) -> AbstractContextManager[None]:
+        if self.graphs.works:
+            # A graph reads an adapter's weights where they lie, and launches cost it nothing.
+            return self.graphs.over_weights()
+        return adapters_for_sampling(self.model, computed_in(self.model, None))
 
     def encode(
         self,
@@ -108,8 +124,12 @@ class RowModel:
             (n, V) float32, the logits after it.
         """
         at = torch.from_numpy(positions[:, None]).to(self.model.device)
+        replayed = self.graphs.advance(cache, ids[:, None], at)
+        return self._step(cache, ids[:, None], at) if replayed is None else replayed
+
+    def _step(self, cache: RowCache, ids: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
         cache.open(0, len(ids), at)
-        return self._run(cache, ids[:, None], at)
+        return self._run(cache, ids, at)
 
     def _run(self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         columns = torch.arange(cache.window.columns, device=positions.device)

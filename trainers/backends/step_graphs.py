@@ -1,0 +1,183 @@
+"""Decoding steps captured as CUDA graphs: one launch in place of hundreds from Python.
+
+A step of few rows is short of work: a GPU waits for its kernels to be launched. A graph replays
+them all at once, over the same memory. So ids, columns and logits lie in fixed tensors, numbers of
+rows and columns come in few sizes, and a graph holds as long as cache and weights stay where they
+are. Weights may change in place, as an optimizer changes them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import torch
+
+from trainers.backends.row_cache import RowCache
+from trainers.backends.weights import is_whole
+
+RunStep = Callable[[RowCache, torch.Tensor, torch.Tensor], torch.Tensor]
+"""Cache, (n, 1) int64 ids and their (n, 1) int64 positions -> (n, V) float32 logits."""
+
+_FEWEST_ROWS, _FEWEST_COLUMNS = 8, 512
+_DOUBLED_ROWS = 128
+"""Numbers of rows double up to this one, and are its multiples beyond."""
+
+_KEPT_SHARE = 1 / 16
+"""A cache of at most this share of the GPU's memory is kept between batches, with its graphs."""
+
+
+class Replayed(Protocol):
+    """A captured computation."""
+
+    def replay(self) -> None:
+        """Compute it again, over what its tensors hold now."""
+
+
+class StepGraphs:
+    """Replays a model's decoding steps, and captures those of new sizes.
+
+    Where a step cannot be captured, a warning says why, and steps are run from Python again.
+
+    Args:
+        model: whose steps they are.
+        run: a decoding step.
+        wanted: False captures none.
+
+    Attributes:
+        works: steps are captured; False once one could not be.
+    """
+
+    def __init__(self, model: torch.nn.Module, run: RunStep, *, wanted: bool = True) -> None:
+        self._model = model
+        self._run = run
+        self._steps: dict[int, _Step] = {}
+        self._place: tuple[int, ...] = ()
+        self._weights: tuple[int, ...] = ()
+        self.works = wanted and can_capture(model)
+
+    @contextmanager
+    def over_weights(self) -> Iterator[None]:
+        """Look where the weights lie before the steps in between."""
+        self._weights = tuple(weight.data_ptr() for weight in self._model.parameters())
+        yield
+
+    def advance(
+        self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor
+    ) -> torch.Tensor | None:
+        """Compute a step of the first rows.
+
+        Args:
+            cache: holds the rows, and has `num_rows` of theirs.
+            ids: (n, 1) int64, the new id of the rows [0, n).
+            positions: (n, 1) int64.
+
+        Returns:
+            (n, V) float32 logits, which hold until the next step; None where it is to be run from
+            Python.
+        """
+        if not self.works:
+            return None
+        place = (*cache.places(), *self._weights)
+        if place != self._place:
+            self._steps.clear()
+            self._place = place
+        rows = num_rows(len(ids))
+        try:
+            if rows not in self._steps:
+                self._steps[rows] = _Step(self._run, cache, rows)
+            return self._steps[rows].replay(ids, positions)
+        except RuntimeError as error:
+            self.works = False
+            self._steps.clear()
+            warnings.warn(
+                f"decoding steps are run from Python, which takes several times as long: a CUDA "
+                f"graph of one cannot be captured: {str(error).splitlines()[0]}",
+                stacklevel=2,
+            )
+            return None
+
+    def keeps(self, cache: RowCache) -> bool:
+        """Return whether an emptied cache is small enough to stay, and its graphs with it."""
+        if not (self.works and self._steps):
+            return False
+        total = torch.cuda.get_device_properties(cache.device).total_memory
+        return cache.num_bytes() <= _KEPT_SHARE * total
+
+
+class _Step:
+    """The graph of a decoding step of so many rows."""
+
+    def __init__(self, run: RunStep, cache: RowCache, rows: int) -> None:
+        device = cache.device
+        self._spare = cache.spare_column
+        self._ids = torch.zeros(rows, 1, dtype=torch.long, device=device)
+        self._positions = torch.full_like(self._ids, self._spare)
+        self._replayed, self._logits = capture(
+            lambda: run(cache, self._ids, self._positions), device
+        )
+
+    def replay(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        num = len(ids)
+        self._ids[:num], self._positions[:num] = ids, positions
+        self._positions[num:] = self._spare  # rows that take no part keep what they hold
+        self._replayed.replay()
+        return self._logits[:num]
+
+
+def can_capture(model: torch.nn.Module) -> bool:
+    """Return whether a model's steps can be captured: it lies whole on one CUDA device."""
+    places = {weight.device for weight in model.parameters()}
+    one = next(iter(places)).type == "cuda" if len(places) == 1 else False
+    return one and all(is_whole(weight) for weight in model.parameters())
+
+
+def capture(
+    compute: Callable[[], torch.Tensor], device: torch.device
+) -> tuple[Replayed, torch.Tensor]:
+    """Capture a computation.
+
+    Args:
+        compute: reads and writes tensors that stay where they are.
+        device: CUDA's.
+
+    Returns:
+        the graph, and what it computes.
+    """
+    stream, current = torch.cuda.Stream(device), torch.cuda.current_stream(device)
+    graph = torch.cuda.CUDAGraph()
+    # What autocast has lowered is freed after the batch, so the graph lowers weights itself.
+    with torch.cuda.device(device), _autocast_without_cache():
+        stream.wait_stream(current)
+        with torch.cuda.stream(stream):
+            compute()  # libraries allocate what they need once
+        current.wait_stream(stream)
+        # Another thread may train meanwhile.
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            result = compute()
+    return graph, result
+
+
+@contextmanager
+def _autocast_without_cache() -> Iterator[None]:
+    before = torch.is_autocast_cache_enabled()
+    torch.set_autocast_cache_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_autocast_cache_enabled(before)
+
+
+def num_rows(rows: int) -> int:
+    """Return the size that holds so many rows."""
+    if rows <= _DOUBLED_ROWS:
+        return max(_FEWEST_ROWS, 1 << (rows - 1).bit_length())
+    return -(-rows // _DOUBLED_ROWS) * _DOUBLED_ROWS
+
+
+def num_columns(columns: int, most: int | None) -> int:
+    """Return the size that holds so many columns, and is not above `most` without need."""
+    size = max(_FEWEST_COLUMNS, 1 << columns.bit_length()) - 1
+    return size if most is None else max(columns, min(size, most))
