@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+from accelerate import Accelerator
 from peft import LoraConfig, get_peft_model
 
 from tests.trainers.tiny_models import tiny_model
@@ -53,10 +55,12 @@ def test_sampled_logprobs_agree_with_one_forward_pass(dtype: str, tolerance: flo
 def test_decoding_steps_are_replayed_and_sample_what_steps_from_python_do(
     adapter: bool, lowered: bool
 ) -> None:
-    model: Any = tiny_model("qwen2").to(DEVICE)
+    model: Any = copy.deepcopy(tiny_model("qwen2")).to(DEVICE)
     if adapter:
         model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear"))
     autocast = partial(torch.autocast, DEVICE, torch.bfloat16) if lowered else None
+    if lowered:  # a trainer's model lowers its weights in an autocast of its own
+        model = Accelerator(mixed_precision="bf16").prepare_model(model)
     greedy = Sampling(max_new_tokens=30, temperature=0, stop_ids=(0,))
     backends = [HFBackend(model, autocast=autocast, cuda_graphs=on) for on in (True, False)]
     prompts = [[*range(20, 20 + length)] for length in (3, 40, 90, 200, 201, 7, 8, 9, 10, 11)]

@@ -25,6 +25,9 @@ _FEWEST_ROWS, _FEWEST_COLUMNS = 8, 512
 _DOUBLED_ROWS = 128
 """Numbers of rows double up to this one, and are its multiples beyond."""
 
+_SAME = 0.01
+"""Logits of a step that is replayed and run from Python differ by so much on average, at most."""
+
 _KEPT_SHARE = 1 / 16
 """A cache of at most this share of the GPU's memory is kept between batches, with its graphs."""
 
@@ -39,7 +42,9 @@ class Replayed(Protocol):
 class StepGraphs:
     """Replays a model's decoding steps, and captures those of new sizes.
 
-    Where a step cannot be captured, a warning says why, and steps are run from Python again.
+    The first step of every batch is run from Python as well. Where the two differ, as with weights
+    that were replaced unseen, or where a step cannot be captured, a warning says so, and all steps
+    are run from Python from then on.
 
     Args:
         model: whose steps they are.
@@ -56,12 +61,14 @@ class StepGraphs:
         self._steps: dict[int, _Step] = {}
         self._place: tuple[int, ...] = ()
         self._weights: tuple[int, ...] = ()
+        self._is_checked = False
         self.works = wanted and can_capture(model)
 
     @contextmanager
     def over_weights(self) -> Iterator[None]:
-        """Look where the weights lie before the steps in between."""
+        """Look where the weights lie before the steps in between, and check the first of these."""
         self._weights = tuple(weight.data_ptr() for weight in self._model.parameters())
+        self._is_checked = False
         yield
 
     def advance(
@@ -88,13 +95,18 @@ class StepGraphs:
         try:
             if rows not in self._steps:
                 self._steps[rows] = _Step(self._run, cache, rows)
-            return self._steps[rows].replay(ids, positions)
+            step = self._steps[rows]
+            logits = step.replay(ids, positions)
+            if not self._is_checked:
+                step.check()
+                self._is_checked = True
+            return logits
         except RuntimeError as error:
             self.works = False
             self._steps.clear()
             warnings.warn(
-                f"decoding steps are run from Python, which takes several times as long: a CUDA "
-                f"graph of one cannot be captured: {str(error).splitlines()[0]}",
+                "decoding steps are run from Python, which takes several times as long; a CUDA "
+                f"graph of one does not work: {str(error).splitlines()[0]}",
                 stacklevel=2,
             )
             return None
@@ -115,9 +127,8 @@ class _Step:
         self._spare = cache.spare_column
         self._ids = torch.zeros(rows, 1, dtype=torch.long, device=device)
         self._positions = torch.full_like(self._ids, self._spare)
-        self._replayed, self._logits = capture(
-            lambda: run(cache, self._ids, self._positions), device
-        )
+        self._compute = lambda: run(cache, self._ids, self._positions)
+        self._replayed, self._logits = capture(self._compute, device)
 
     def replay(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         num = len(ids)
@@ -125,6 +136,12 @@ class _Step:
         self._positions[num:] = self._spare  # rows that take no part keep what they hold
         self._replayed.replay()
         return self._logits[:num]
+
+    def check(self) -> None:
+        """Raise RuntimeError where the last step, run from Python, has other logits."""
+        distance = float((self._compute() - self._logits).abs().mean())
+        if not distance <= _SAME:  # which nan is not
+            raise RuntimeError(f"its logits are {distance:.3g} off those of the step itself")
 
 
 def can_capture(model: torch.nn.Module) -> bool:
@@ -148,26 +165,18 @@ def capture(
     """
     stream, current = torch.cuda.Stream(device), torch.cuda.current_stream(device)
     graph = torch.cuda.CUDAGraph()
-    # What autocast has lowered is freed after the batch, so the graph lowers weights itself.
-    with torch.cuda.device(device), _autocast_without_cache():
+    with torch.cuda.device(device):
         stream.wait_stream(current)
         with torch.cuda.stream(stream):
             compute()  # libraries allocate what they need once
         current.wait_stream(stream)
+        # What autocast has lowered by now is freed with the batch; the graph lowers it anew.
+        torch.clear_autocast_cache()
         # Another thread may train meanwhile.
         with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             result = compute()
+        torch.clear_autocast_cache()
     return graph, result
-
-
-@contextmanager
-def _autocast_without_cache() -> Iterator[None]:
-    before = torch.is_autocast_cache_enabled()
-    torch.set_autocast_cache_enabled(False)
-    try:
-        yield
-    finally:
-        torch.set_autocast_cache_enabled(before)
 
 
 def num_rows(rows: int) -> int:

@@ -160,6 +160,21 @@ def test_a_step_that_cannot_be_captured_is_run_from_python_with_a_warning(
     assert not captured
 
 
+@pytest.mark.parametrize("off", [0.05, float("nan")])
+def test_a_graph_whose_logits_are_not_the_steps_is_dropped_at_the_next_batch(
+    captured: list[Rehearsed], off: float
+) -> None:
+    model = tiny_model("qwen2")
+    session = Session(HFBackend(model), prompts_of([20, 30]))
+    session.turn([0, 1])
+    for step in captured:
+        step.compute = lambda compute=step.compute: compute() + off
+    with pytest.warns(UserWarning, match=f"{off} off those of the step itself$"):
+        session.turn([0, 1])
+    session.turn([0, 1])
+    assert session.worst_error(model) < 1e-4
+
+
 def test_sizes_are_few_and_hold_what_is_asked() -> None:
     assert sorted({num_rows(rows) for rows in range(1, 300)}) == [8, 16, 32, 64, 128, 256, 384]
     assert all(rows <= num_rows(rows) for rows in range(1, 2000))
