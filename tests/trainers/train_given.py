@@ -29,7 +29,8 @@ NUM_STEPS = 2
 def step_episodes(step: int) -> list[Trajectory]:
     """Eight episodes, two groups of four: one failed, one in windows, the rest of all lengths.
 
-    One was cut, and is masked. In the second step the first group was paid alike.
+    One was cut, and is masked. In each half is one of many windows, whose lengths are alike or not.
+    In the second step the first group was paid alike.
     """
     windows = [trace(2, [1, 1, 0, 1], seed=100 + step), trace(5, [0, 1], seed=200 + step)]
     played = [
@@ -42,6 +43,10 @@ def step_episodes(step: int) -> list[Trajectory]:
     played[6] = replace(played[6], status="truncated")
     played[step] = FAILED
     played[(3 * step + 1) % 8] = episode(1.0, traces=windows)
+    alike = [trace(8, [1, 0, 1], seed=300 + n) for n in range(6)]
+    played[3] = episode(1.0 - step, traces=alike)
+    unlike = [trace(16, [1, 1], seed=400), *(trace(1, [1], seed=401 + n) for n in range(6))]
+    played[7] = episode(0.5, traces=unlike)
     return played
 
 

@@ -7,7 +7,7 @@ would; the gradients of the passes add up to the micro-batch's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -45,44 +45,40 @@ def split_into_passes(
 ) -> list[dict[str, Any]]:
     """Split a micro-batch into parts whose losses add up to its own.
 
+    The longest rows come first, the ones to skip last.
+
     Args:
         batch: the micro-batch.
         max_rows: a part holds at most the tokens of so many of the longest rows, with padding.
         loss_type: TRL's name of the loss.
-        accelerator: joins the processes, which all make as many passes.
-    """
-    rows = rows_of_passes(batch, max_rows)
-    if accelerator.num_processes > 1:
-        count = torch.tensor([len(rows)], device=accelerator.device)
-        rows = rows_of_passes(batch, max_rows, at_least=int(accelerator.gather(count).max()))
-    return [_part_of(batch, of_pass, loss_type) for of_pass in rows]
-
-
-def rows_of_passes(batch: dict[str, Any], max_rows: int, *, at_least: int = 1) -> list[list[int]]:
-    """Deal the rows of a micro-batch out to passes: the longest first, the ones to skip last.
-
-    Args:
-        batch: the micro-batch.
-        max_rows: a pass holds at most the tokens of so many of the longest rows, with padding.
-        at_least: make so many passes, at most one per row.
+        accelerator: joins the processes, whose micro-batches have as many rows each.
     """
     lengths = batch["prompt_mask"].sum(dim=1) + batch["completion_mask"].sum(dim=1)
-    of_row: list[int] = lengths.tolist()
-    max_tokens = max_rows * max(of_row)
-    passes: list[list[int]] = []
-    longest = 0
     order = torch.argsort(lengths * has_signal(batch), descending=True, stable=True)
-    for row in order.tolist():
-        longest = max(longest, of_row[row])
-        if not passes or longest * (len(passes[-1]) + 1) > max_tokens:
-            passes.append([])
-            longest = of_row[row]
-        passes[-1].append(row)
-    while len(passes) < at_least:
-        largest = max(range(len(passes)), key=lambda index: len(passes[index]))
-        rows = passes[largest]
-        passes[largest : largest + 1] = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
-    return passes
+    lengths = lengths[order]
+    if accelerator.num_processes > 1:  # TRL gathers numbers of rows, as many from each process
+        lengths = accelerator.gather(lengths[None]).amax(dim=0)
+    parts = order.split(pass_sizes(lengths.tolist(), max_rows))
+    return [_part_of(batch, rows.tolist(), loss_type) for rows in parts]
+
+
+def pass_sizes(lengths: Sequence[int], max_rows: int) -> list[int]:
+    """Return how many rows each pass takes.
+
+    Args:
+        lengths: of the rows, in their order.
+        max_rows: a pass holds at most the tokens of so many of the longest rows, with padding.
+    """
+    max_tokens = max_rows * max(lengths)
+    sizes: list[int] = []
+    longest = 0
+    for length in lengths:
+        longest = max(longest, length)
+        if not sizes or longest * (sizes[-1] + 1) > max_tokens:
+            sizes.append(0)
+            longest = length
+        sizes[-1] += 1
+    return sizes
 
 
 def _part_of(batch: dict[str, Any], rows: list[int], loss_type: str) -> dict[str, Any]:

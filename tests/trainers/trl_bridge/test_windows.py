@@ -112,16 +112,27 @@ def test_passes_change_no_gradient_of_a_critic(
     assert torch.allclose(split, unsplit, atol=1e-6)
 
 
-def test_as_many_passes_are_made_as_the_other_processes_need() -> None:
+def test_passes_have_as_many_rows_as_those_of_the_other_processes() -> None:
+    """TRL gathers numbers of rows in each pass, which ends a run where they are not as many."""
+
+    class Two:
+        num_processes = 2
+
+        def gather(self, lengths: torch.Tensor) -> torch.Tensor:
+            return torch.cat([lengths, torch.tensor([[4, 4, 3, 3, 1]])])
+
     lengths = torch.tensor([4, 2, 2, 2, 1])
     mask = (torch.arange(4) < lengths[:, None]).long()
     batch = {
+        "prompt_ids": mask[:, :0],
         "prompt_mask": mask[:, :0],
+        "completion_ids": torch.arange(5)[:, None] * mask,
         "completion_mask": mask,
         "advantages": torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0]),
     }
-    assert passes.rows_of_passes(batch, 2) == [[0, 1], [2, 4, 3]]
-    assert passes.rows_of_passes(batch, 2, at_least=4) == [[0], [1], [2], [4, 3]]
+    parts = passes.split_into_passes(batch, 2, "dapo", Two())
+    assert [part["completion_ids"][:, 0].tolist() for part in parts] == [[0, 1], [2, 4], [3]]
+    assert passes.pass_sizes([4, 2, 2, 1, 2], 2) == [2, 3]
 
 
 def loss_by_hand(
