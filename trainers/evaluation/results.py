@@ -204,7 +204,7 @@ class EvalResult:
             + f"unscored {self.unscored}, " * bool(self.unscored)
             + f"refused prompts {refused}, " * bool(refused)
             + f"answers that refuse {self.refusals}, " * bool(self.refusals)
-            + f"turns cut at --max_tokens_per_turn {self.cut_answers}, " * bool(self.cut_answers)
+            + f"turns cut off {self.cut_answers}, " * bool(self.cut_answers)
             + f"{self.wall_s:.1f} s",
         ]
         if self.prompt_tokens or self.cost is not None:

@@ -106,7 +106,7 @@ def test_answers_that_end_at_their_token_limit_are_counted(
     with serving({CHAT: answer}) as server:
         assert evaluate(words_of(tmp_path, server.url)) == 0
     assert EvalResult.load(tmp_path / "result.json").cut_answers == 8
-    assert "turns cut at --max_tokens_per_turn 8, " in capsys.readouterr().out
+    assert "turns cut off 8, " in capsys.readouterr().out
 
 
 def test_a_temperature_of_the_file_is_not_recorded_as_the_commands(tmp_path: Path) -> None:
