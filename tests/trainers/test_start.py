@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from peft import PeftModel
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
 from tests.trainers.toys import make_model
 from trainers.grpo import main as train_grpo
-from trainers.models.loading import load_for_playing, load_policy
+from trainers.models.loading import keep_merged_start, load_for_playing, load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.model_names import START, base_of_adapter
 from trainers.runs.folder import read_metrics
@@ -55,6 +57,30 @@ def test_the_start_is_found_where_the_run_was_moved_to(adapter: Path, tmp_path: 
     train(adapter, tmp_path / "run", "--use_peft", "--lora_r", "2")
     moved = (tmp_path / "run").rename(tmp_path / "moved")
     assert base_of_adapter(str(moved / "checkpoint-1")) == str(moved / START)
+
+
+def test_a_resumed_run_goes_on_from_the_start_that_it_saved(adapter: Path, tmp_path: Path) -> None:
+    """`--model RUN/adapter --output_dir RUN` writes over the adapter that it starts from."""
+    run = tmp_path / "run"
+    shutil.copytree(adapter, run / "adapter")
+    options = ["--use_peft", "--lora_r", "2", "--learning_rate", "1e-2", "--save_steps", "1"]
+    train(run / "adapter", run, *options, "--save_strategy", "steps")
+    ended = load_file(run / "model.safetensors")
+    train(run / "adapter", run, *options, "--resume")
+    resumed = load_file(run / "model.safetensors")
+    assert [name for name in ended if not torch.equal(ended[name], resumed[name])] == []
+
+
+def test_the_start_of_an_earlier_run_is_replaced(adapter: Path, tmp_path: Path) -> None:
+    for scale in (1.0, 2.0):
+        model, tokenizer = load_policy(ModelArguments(model_name_or_path=str(adapter)))
+        with torch.no_grad():
+            model.model.norm.weight.mul_(scale)
+        start = logits(model)
+        adapted = get_peft_model(model, LoraConfig(r=2, task_type="CAUSAL_LM"))
+        keep_merged_start(adapted, tokenizer, tmp_path / START, is_resumed=False, write=True)
+        saved = AutoModelForCausalLM.from_pretrained(tmp_path / START)
+        assert torch.equal(logits(saved), start)
 
 
 def test_the_start_is_saved_only_where_it_was_merged_and_an_adapter_needs_it(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -99,26 +100,37 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
         return merged.requires_grad_(True), tokenizer  # peft had frozen the base
 
 
-def save_merged_start(model: Any, tokenizer: Any, folder: Path, *, write: bool) -> None:
+def keep_merged_start(
+    model: Any, tokenizer: Any, folder: Path, *, is_resumed: bool, write: bool
+) -> None:
     """Save the model that an adapter is trained on, where it was merged and lies nowhere whole.
 
     The adapter names the saved folder as its base. On the base of the merged one it would be
-    another policy.
+    another policy. A resumed run goes on from what was saved, whatever the adapter's folder that
+    it began with holds now.
 
     Args:
         model: what is trained.
         tokenizer: its tokenizer.
-        folder: where the model is saved, unless it is there already.
+        folder: where the model is saved; one that lies there is of an earlier run, or of this one
+            where it is resumed.
+        is_resumed: the run goes on from a checkpoint.
         write: False in all processes but the first.
     """
     if not isinstance(model, PeftModel) or not getattr(model.get_base_model(), "is_merged", False):
         return
     for config in model.peft_config.values():
         config.base_model_name_or_path = str(folder.resolve())
-    if write and not folder.is_dir():
+    base = model.get_base_model()
+    own = _without_adapter(base, model.base_model.prefix)
+    if is_resumed and folder.is_dir():
+        saved = AutoModelForCausalLM.from_pretrained(folder, dtype=base.dtype).state_dict()
+        for name, weight in own.items():
+            weight.copy_(saved[name])
+    elif write:
+        shutil.rmtree(folder, ignore_errors=True)
         with making_folder(folder) as draft:
-            base = model.get_base_model()
-            base.save_pretrained(draft, state_dict=_without_adapter(base, model.base_model.prefix))
+            base.save_pretrained(draft, state_dict=own)
             tokenizer.save_pretrained(draft)
 
 

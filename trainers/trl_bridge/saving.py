@@ -10,13 +10,14 @@ import logging
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
-from trainers.models.loading import save_merged_start
+from trainers.models.loading import keep_merged_start
 from trainers.options.model_names import START
 from trainers.runs.announcement import print_end, title_of
 from trainers.runs.card import BaseModel, write_card
@@ -82,7 +83,7 @@ class SavingMixin:
                 )
             check_optimizer(checkpoint)
             resume_from_checkpoint = str(checkpoint)
-        self._save_start()
+        self._keep_start(is_resumed=bool(resume_from_checkpoint))
         with SaveOnSignal() as on_signal:
             self.add_callback(on_signal)
             try:
@@ -102,15 +103,16 @@ class SavingMixin:
             )
         return output
 
-    def _save_start(self: Any) -> None:
+    def _keep_start(self: Any, *, is_resumed: bool) -> None:
         folder = Path(self.args.output_dir) / START
         model = self.accelerator.unwrap_model(self.model)
-        write = self.is_world_process_zero()
-        write_patiently(
-            str(folder),
-            lambda: save_merged_start(model, self.processing_class, folder, write=write),
-            limit=self.max_outage,
+        keep = partial(
+            keep_merged_start,
+            *(model, self.processing_class, folder),
+            is_resumed=is_resumed,
+            write=self.is_world_process_zero(),
         )
+        write_patiently(str(folder), keep, limit=self.max_outage)
 
     def _remember_rng(self: Any) -> None:
         save = super()._save_rng_state  # type: ignore[misc]
