@@ -155,3 +155,18 @@ def test_the_weights_before_training_compete_for_the_best(
         for one, other in zip(start, trainer.model.parameters(), strict=True)
     )
     assert is_start == (kept == 0)
+
+
+def test_a_peft_model_with_a_reference_is_resumed_whole(trainer_in: Callable[..., Any]) -> None:
+    """TRL keeps the reference of its KL as a second adapter, beside which the first was lost."""
+
+    def train(resume: bool) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        model = get_peft_model(make_model(), LoraConfig(r=2, task_type="CAUSAL_LM"))
+        trainer = trainer_in(model=model, beta=0.1, save_strategy="steps", save_steps=1)
+        checkpoint = Path(trainer.args.output_dir) / "checkpoint-1"
+        trainer.train(resume_from_checkpoint=str(checkpoint) if resume else None)
+        return [weight.clone() for weight in model.parameters()]
+
+    whole, resumed = train(resume=False), train(resume=True)
+    assert all(torch.equal(one, other) for one, other in zip(whole, resumed, strict=True))

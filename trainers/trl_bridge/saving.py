@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from accelerate.utils import is_peft_model
+
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
 from trainers.models.loading import keep_merged_start
@@ -173,6 +175,15 @@ class SavingMixin:
                 raise
 
         write_patiently(str(folder), save_whole, limit=self.max_outage)
+
+    def _load_from_checkpoint(self: Any, resume_from_checkpoint: str, model: Any = None) -> None:
+        super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
+        model = self.model if model is None else model
+        if is_peft_model(model) and len(model.peft_config) > 1:
+            # transformers loads the adapters in folders of a checkpoint, such as TRL's reference,
+            # or the one that is trained, never both.
+            active = model.active_adapters[0]
+            model.load_adapter(resume_from_checkpoint, active, is_trainable=True)
 
     def _issue_warnings_after_load(self: Any, load_result: Any) -> None:
         # A tied weight is in a checkpoint once, under the name that it is tied to.
