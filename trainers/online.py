@@ -379,8 +379,11 @@ def _checked(model: Any) -> Any:
 
 
 def use_revision_for_reference(args: Any, revision: str | None) -> None:
-    """Let TRL load the KL's reference, which it names by the model alone, at its revision."""
-    if args.beta and revision:
+    """Let TRL load the KL's reference, which it names by the model alone, at its revision.
+
+    TRL warns that the policy itself ignores the revision, so the default is left out.
+    """
+    if args.beta and revision not in (None, "main"):
         args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
 
 

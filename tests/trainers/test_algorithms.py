@@ -292,6 +292,7 @@ def test_too_few_tasks_for_a_batch_are_refused_with_the_remedy(
 def test_the_reference_is_of_the_policys_revision() -> None:
     args = grpo.AgentGRPOConfig("runs/none", beta=0.1, model_init_kwargs={"dtype": "float32"})
     use_revision_for_reference(args, None)
+    use_revision_for_reference(args, "main")  # the default, of which TRL would warn in every run
     assert args.model_init_kwargs == {"dtype": "float32"}
     use_revision_for_reference(args, "step-200")
     assert args.model_init_kwargs == {"dtype": "float32", "revision": "step-200"}
