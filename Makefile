@@ -183,11 +183,11 @@ quickstart-llm: $(VENV)/.train  ## Train SmolLM2-135M by RL on two cores, 20 min
 
 .PHONY: throughput
 throughput: $(VENV)/.train  ## Measure the speed of environments, vector env and rollouts
-	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks throughput
+	OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=1 $(BIN)/python -m lab.throughput
 
 .PHONY: gpu
 gpu: $(VENV)/.dev  ## Measure and try what only a GPU can show (an hour at most), or rehearse it without one; writes runs/gpu
-	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m benchmarks.gpu
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m lab.gpu
 
 # Checking it ----------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ test-serve: $(VENV_SERVE)/.serve  ## Run the tests of agentgym serve and export 
 test-ray: $(VENV_RAY)/.ray  ## Run the tests of environments and sweeps on a small Ray of this machine (ten minutes)
 	RAY_USAGE_STATS_ENABLED=0 $(RUN_ENV) $(VENV_RAY)/bin/python -m pytest -m ray \
 	    tests/wrappers/vector tests/faults/test_ray.py tests/benchmarks/sweep/test_ray.py \
-	    tests/benchmarks/throughput/test_throughput_ray.py
+	    tests/lab/throughput/test_throughput_ray.py
 
 # What AgentGym's package imports with its clients, beside the trainers' extra.
 $(VENV)/.agentgym: $(VENV)/.dev

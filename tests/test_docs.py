@@ -79,7 +79,7 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
 
 
-@pytest.mark.parametrize("package", ["agentgym_envs", "wrappers", "trainers", "benchmarks"])
+@pytest.mark.parametrize("package", ["agentgym_envs", "wrappers", "trainers", "benchmarks", "lab"])
 def test_the_layout_names_every_module_and_room_of_a_package(package: str) -> None:
     text = (ROOT / "docs" / "inside" / "layout.md").read_text("utf-8")
     section = text.partition(f"## {package}\n")[2].partition("\n## ")[0]

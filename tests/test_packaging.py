@@ -18,7 +18,7 @@ FILES = (
     *("setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CONTRIBUTING.md"),
     *("Makefile", "constraints.txt", "mkdocs.yml", ".gitignore", ".pre-commit-config.yaml"),
 )
-FOLDERS = (*PACKAGES, "tests", "worlds", "docs", ".ci")
+FOLDERS = (*PACKAGES, "tests", "worlds", "lab", "docs", ".ci")
 
 
 @pytest.fixture(scope="module")

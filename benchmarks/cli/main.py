@@ -41,11 +41,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "benchmarks.doctor.command:main",
         "tell what works on this machine, and what mends the rest",
     ),
-    "throughput": (
-        "benchmarks.throughput.command:main",
-        "measure the speed of environments and rollouts",
-    ),
-    "study": ("benchmarks.studies.command:main", "train many policies and compare them"),
     "serve-retriever": (
         "benchmarks.retrieval.serve:main",
         "serve a corpus by Search-R1's protocol",
@@ -53,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "build-index": ("benchmarks.retrieval.build_index:main", "encode a corpus for dense retrieval"),
 }
 
-SPECIALIST_COMMANDS = ("throughput", "study", "serve-retriever", "build-index")
+SPECIALIST_COMMANDS = ("serve-retriever", "build-index")
 """Those that the help lists last."""
 
 _HELP = """\
@@ -64,7 +59,7 @@ Text environments of the AgentGym scenarios, and trainers that make language mod
 commands:
 {everyday}
 
-for measuring speed, studies and search servers:
+for search servers:
 {specialist}
 
 algorithms of agentgym train: {trainers}

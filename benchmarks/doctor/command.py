@@ -8,16 +8,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import agentgym_envs
 from benchmarks.doctor.checks import Check, Finding, Status
 from benchmarks.doctor.machine import machine_checks
 from benchmarks.doctor.packages import package_checks
-from benchmarks.doctor.processor import processor_checks
 from benchmarks.doctor.programs import program_checks
 from benchmarks.doctor.training import training_checks
-from benchmarks.gpu.command import FOLDER, measure
 from trainers.options.parser import OptionParser
 
 _WIDTH = 100
@@ -29,28 +26,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print what every check has found.
 
     Returns:
-        1 where something that is installed is broken, or a part of `--gpu` has failed, else 0.
+        1 where something that is installed is broken, else 0.
     """
     parser = OptionParser(
         prog="agentgym doctor",
         description="Tell what works on this machine and what does not, with the command that "
-        "mends it: Python, extras, Java, Chromium, CUDA, vLLM, TRL, smollm2, cores, memory, "
-        "folders, ports. Ends with status 1 where something that is installed is broken; an extra "
-        "that is missing is no failure. Takes some seconds where Chromium or TRL are installed.",
+        "mends it: Python, extras, Java, Chromium, CUDA, TRL, memory, folders. Ends with status 1 "
+        "where something that is installed is broken; an extra that is missing is no failure. "
+        "Takes some seconds where Chromium or TRL are installed.",
         epilog="example: agentgym doctor --json",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
-    parser.add_argument(
-        "--gpu",
-        nargs="?",
-        const=FOLDER,
-        metavar="FOLDER",
-        help="then measure and try what only a GPU can show, as `python -m benchmarks.gpu --out "
-        f"FOLDER` does (default: {FOLDER}; an hour at most)",
-    )
     options = parser.parse_args(argv)
-    if options.gpu is not None and options.json:
-        parser.error("--gpu prints as it goes; take --json without it")
     findings = []
     for check in all_checks():
         if sys.stdout.isatty() and not options.json:
@@ -64,8 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(report(findings), indent=2))
     else:
         print(", ".join(f"{num[status]} {status}" for status in Status if num[status]))
-    measured = 0 if options.gpu is None else measure(Path(options.gpu))
-    return 1 if num[Status.BROKEN] or measured else 0
+    return 1 if num[Status.BROKEN] else 0
 
 
 def all_checks() -> Iterator[Check]:
@@ -73,7 +59,6 @@ def all_checks() -> Iterator[Check]:
     yield from package_checks()
     yield from machine_checks()
     yield from program_checks()
-    yield from processor_checks()
     yield from training_checks()
 
 

@@ -1,23 +1,18 @@
-"""Checks what the machine has left: cores, memory, room in the folders that are written, ports."""
+"""Checks what the machine has left: memory, and room in the folders that are written."""
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
-import socket
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
 from benchmarks.doctor.checks import Check, Finding, Status
-from benchmarks.machine import memory, num_cores
-from benchmarks.retrieval import serve
-from benchmarks.viewer.command import PORTS
-from benchmarks.viewer.server import LOOPBACK
+from benchmarks.machine import memory
 from trainers.options.errors import UsageError, check_folder
 
 LEAST_MEMORY = 2 * 10**9
@@ -32,28 +27,11 @@ MOST_FILES = 50_000
 
 def machine_checks() -> Iterator[Check]:
     """Yield the checks of the machine."""
-    yield Check("cores", cores)
     yield Check("memory", free_memory)
     yield Check("cache", partial(cache, partial(cache_folder, ""), CACHE_VARIABLE))
     if find_spec("huggingface_hub") is not None:
         yield Check("model cache", partial(cache, _hub_cache, "HF_HUB_CACHE"))
     yield Check("temporary files", temporary_files, "export TMPDIR=FOLDER")
-    yield Check("viewer's port", partial(port, PORTS, "agentgym view FOLDER --port 0"))
-    other = f"agentgym serve-retriever --port {serve.PORT + 1}"
-    yield Check("retriever's port", partial(port, [serve.PORT], other))
-
-
-def cores() -> Finding:
-    """Compare the processor cores with the processes that want one."""
-    count = num_cores() or 1
-    text = f"{count} that this process may use"
-    if not hasattr(os, "getloadavg"):
-        return Finding(Status.WORKS, text)
-    load = os.getloadavg()[0]
-    if load > count:
-        text += f", and {load:.1f} processes want one: all is slower, and timings mean little"
-        return Finding(Status.WARNING, text, "top  # shows what is running")
-    return Finding(Status.WORKS, f"{text}, {load:.1f} of them busy")
 
 
 def free_memory() -> Finding:
@@ -123,34 +101,6 @@ def size(number: int) -> str:
             return f"{number:.3g} {unit}"
         number = number / 1000  # type: ignore[assignment]
     return f"{number:.1f} GB"
-
-
-def port(ports: Sequence[int], otherwise: str) -> Finding:
-    """Look for a port of this machine that can be listened on.
-
-    Args:
-        ports: those that a command tries, in turn.
-        otherwise: the command that listens elsewhere.
-    """
-    for number in ports:
-        if _is_free(number):
-            taken = f" ({ports[0]} is taken)" if number != ports[0] else ""
-            return Finding(Status.WORKS, f"{number} is free{taken}")
-    taken = f"{ports[0]} to {ports[-1]} are" if len(ports) > 1 else f"{ports[0]} is"
-    return Finding(Status.WARNING, f"{taken} taken by another program", otherwise)
-
-
-def _is_free(number: int) -> bool:
-    with socket.socket() as listener:
-        # As the servers do: a port that was in use a minute ago is free.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((LOOPBACK, number))
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-            return False
-    return True
 
 
 def _hub_cache() -> Path:

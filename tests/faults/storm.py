@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from benchmarks.vllm_process import VLLMProcess
+from lab.vllm_process import VLLMProcess
 from tests.faults.processes import descendants, hit, kill, of_kind, stop
 from trainers.models.loading import resolve_model
 

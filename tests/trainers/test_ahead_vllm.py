@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import Trajectory, read_jsonl
-from benchmarks.vllm_process import VLLMProcess, vllm_servers
+from lab.vllm_process import VLLMProcess, vllm_servers
 from tests.trainers.backends.test_vllm_server import real
 from trainers.models.loading import resolve_model
 

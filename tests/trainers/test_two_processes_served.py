@@ -126,7 +126,7 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def split(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("served")
     notes = folder / "notes"
-    run = train(folder / "split", [*FSDP2, "-m", "benchmarks.gpu.traced", str(notes), MODULE], 2)
+    run = train(folder / "split", [*FSDP2, "-m", "lab.gpu.traced", str(notes), MODULE], 2)
     kinds = [json.loads(path.read_text())["kind"] for path in sorted(folder.glob("notes.*"))]
     assert kinds == ["FSDP", "FSDP"]
     return run

@@ -10,7 +10,7 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 ADAPTER = Path(__file__).parent / "smollm2_textcraft"
-"""Made by `python -m trainers.warm_start --adapter`."""
+"""Made by `python -m lab.warm_start --adapter`."""
 _CARD = "README.md"
 
 

@@ -3,7 +3,7 @@
 All live episodes take their turns together, and one that has ended gives its slot to the next task.
 Under `overlap` the policy is asked as soon as a quarter of the episodes under way have their
 observation, or no environment is at work: fewer at a time would make many small batches, more would
-wait for the slowest environments (`benchmarks.throughput.ready_share` compares). With a policy
+wait for the slowest environments (`lab.throughput.ready_share` compares). With a policy
 whose answers come apart, as a server's do, an episode goes on as soon as its own is there. Which
 episodes are answered together then depends on time, so only a policy whose answer to an episode
 does not depend on the others gives the same trajectories again.

@@ -26,7 +26,7 @@ def test_help_lists_the_everyday_commands_before_the_specialists(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cli.main(["--help"])
-    everyday, _, rest = capsys.readouterr().out.partition("\nfor measuring speed")
+    everyday, _, rest = capsys.readouterr().out.partition("\nfor search servers")
     for name in cli.COMMANDS:
         place = rest if name in cli.SPECIALIST_COMMANDS else everyday
         assert f"\n  {name} " in place
@@ -50,8 +50,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["grpo"], "unknown command 'grpo'; did you mean train grpo?"),
         (["train", "gpro"], "unknown algorithm 'gpro'; did you mean grpo"),
         (["train", "dqn2013"], "algorithms: agentevol, dpo, grpo"),
-        (["study", "horizon"], "unknown study 'horizon'; did you mean horizons?"),
-        (["study", "colour"], "studies: learning, language_model, staleness, horizons, credit"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_or_all(

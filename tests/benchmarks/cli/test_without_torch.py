@@ -154,11 +154,10 @@ def test_what_needs_a_model_says_what_to_install(
 HELP = """
 import json, sys
 from benchmarks.cli import main as cli
-from benchmarks.studies.command import STUDIES
 from trainers.options.algorithms import ALGORITHMS
 
 pages = [[name] for name in cli.COMMANDS]
-pages += [["train", name] for name in ALGORITHMS] + [["study", name] for name in STUDIES]
+pages += [["train", name] for name in ALGORITHMS]
 for words in pages:
     try:
         assert cli.main([*words, "--help"]) == 0, words

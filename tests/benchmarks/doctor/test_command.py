@@ -21,7 +21,7 @@ from benchmarks.doctor.checks import Check, Finding, Status
 from tests.benchmarks.doctor.conftest import Doctor
 from tests.benchmarks.doctor.installing import PIP, ROOT, write_metadata
 
-NOT_BARE = ("Java", "Chromium", "processor", "CUDA", "vLLM", "TRL", "smollm2")
+NOT_BARE = ("Java", "Chromium", "CUDA", "TRL")
 
 
 def found(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -160,19 +160,3 @@ def test_long_texts_are_wrapped_and_commands_are_not() -> None:
     assert len(told) > 3
     assert told[-1].endswith(f"remedy: {remedy}")
     assert textwrap.dedent("\n".join(told[1:])).startswith("word")
-
-
-def test_the_gpus_parts_follow_the_checks(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked: list[Path] = []
-    monkeypatch.setattr(
-        command, "all_checks", lambda: [Check("it", lambda: Finding(Status.WORKS, "x"))]
-    )
-    monkeypatch.setattr(command, "measure", lambda folder: asked.append(folder) or 1)
-    assert command.main(["--gpu", "runs/here"]) == 1  # a part has failed
-    assert command.main([]) == 0
-    assert asked == [Path("runs/here")]
-    with pytest.raises(SystemExit):
-        command.main(["--gpu", "--json"])
-    assert "take --json without it" in capsys.readouterr().err

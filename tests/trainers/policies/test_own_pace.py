@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.trajectory import Trajectory
-from benchmarks.throughput.requests import InLockstep
+from lab.throughput.requests import InLockstep
 from tests.helpers import COUNTING_ID, register_helpers
 from tests.serving import Failure, serving
 from tests.trainers.policies.chat_server import message

@@ -26,7 +26,7 @@ from trl.experimental.async_grpo import (
 )
 from trl.experimental.async_grpo.vllm_client import VLLMClient
 
-from benchmarks.vllm_process import VLLMProcess, vllm_servers
+from lab.vllm_process import VLLMProcess, vllm_servers
 from tests.trainers.backends.test_vllm_backend import TOLERANCE, worst_gap
 from tests.trainers.backends.test_vllm_server import real
 from trainers.backends.vllm_server import VLLMServerBackend

@@ -1,1 +1,0 @@
-"""`python -m benchmarks.gpu`: what only a GPU can show, measured and tried in one command."""

@@ -1,0 +1,1 @@
+"""`python -m lab.gpu`: what only a GPU can show, measured and tried in one command."""

@@ -1,0 +1,21 @@
+"""`python -m lab.gpu`; its `--unpack` needs none of what it is there to install."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Unpack, which needs Python alone, or run the command."""
+    if "--unpack" in sys.argv[1:]:
+        from lab.gpu.unpack import main as unpack
+
+        return unpack([word for word in sys.argv[1:] if word != "--unpack"])
+    from lab.gpu.command import main as command
+    from trainers.options.errors import run_command
+
+    return run_command(command)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
