@@ -250,7 +250,7 @@ def _place(name: str, *, is_openable: bool) -> Place:
 
 
 def _rules_of(facts: dict[str, list[tuple[str, ...]]], places: list[str]) -> Rules:
-    """Return the tables of a game: what its places hold, and the things that cannot be taken."""
+    """Return the rules of a game, with its own kinds of places and fixtures."""
     table = rules()
     holds: dict[str, set[str]] = {name.rpartition(" ")[0]: set() for name in places}
     for place, thing in facts["cancontain"]:

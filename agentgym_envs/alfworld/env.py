@@ -122,7 +122,10 @@ class ALFWorldEnv(TextEnv):
         return self._with_list(f"{_WELCOME}\n\n{self._last_answer}")
 
     def apply(self, action: str) -> Outcome:
-        """Play one command; reaching the goal pays 1 and ends the episode."""
+        """Play one command.
+
+        Reaching the goal is rewarded with 1 and ends the episode.
+        """
         command = action if self.is_agentgym_compat else " ".join(action.lower().split())
         self._last_answer, is_valid = self.house.act(command)
         if not is_valid and not self.is_agentgym_compat:
@@ -149,7 +152,7 @@ class ALFWorldEnv(TextEnv):
         return rules().names
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state, by what was seen until then."""
+        """Yield moves that solve the task from the current state, by the observations so far."""
         return moves(Expert(self.house), lambda: self._over)
 
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:

@@ -1,4 +1,4 @@
-"""Solves tasks by what the episode has shown: it looks for things where they are likely to be.
+"""Solves tasks by searching the likeliest places first, from the observations alone.
 
 Each move is chosen from what is known when it is asked for, so it starts from any state. What a
 place holds is known once `Place.is_seen`, since only the agent moves things.
@@ -12,18 +12,21 @@ from agentgym_envs.alfworld.house import House, Place, Thing
 from agentgym_envs.core import ExpertMove
 
 MAX_MOVES = 1000
-"""Bounds an expert whose moves nobody plays; no task needs nearly so many."""
+"""The most moves of an expert. No task needs nearly so many."""
 
 _PROCESSES = {
     "Clean": ("clean", "sinkbasin", "clean"),
     "Heat": ("heat", "microwave", "hot"),
     "Cool": ("cool", "fridge", "cool"),
 }
-"""By subtask: the command, the kind of place, and the word for what is done."""
+"""By subtask: the command, the kind of place, and the word for the state."""
 
 
 def moves(expert: Expert, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
-    """Yield moves until the episode ends or nothing is left to try; step between them."""
+    """Yield moves until the episode ends or nothing is left to try.
+
+    The environment is stepped between them.
+    """
     for _ in range(MAX_MOVES):
         if is_over():
             return
@@ -41,7 +44,7 @@ class Expert:
         self._task = house.task
 
     def next_move(self) -> ExpertMove | None:
-        """Return the next move; None where every place was seen in vain."""
+        """Return the next move, or None where every place was seen in vain."""
         held = self._house.held
         if held is None:
             return self._fetch()
@@ -154,7 +157,7 @@ class Expert:
         return sorted(found, key=lambda pair: not self._house.is_at(pair[0]))
 
     def _destination(self) -> Place | None:
-        """Return the place that the thing is for: the one that has most of what belongs there."""
+        """Return the target place that holds most of the right things."""
         if self._task.subtask == "Look":
             return None
         places = self._places(self._task.target)

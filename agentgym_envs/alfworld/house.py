@@ -1,4 +1,4 @@
-"""A house by the rules of ALFWorld's text game: places, things, and what the commands do.
+"""Plays a house by the rules of ALFWorld's text game.
 
 The rules are those of `alfred.pddl` and the texts those of `alfred.twl2` in the package `alfworld`
 0.4.2, as TextWorld's engine plays them: a command does something if and only if it is in
@@ -29,7 +29,7 @@ _KNIVES = frozenset({"knife", "butterknife"})
 
 @dataclass(eq=False)
 class Thing:
-    """What lies somewhere.
+    """A thing that can lie somewhere.
 
     Attributes:
         kind: such as `"mug"`.
@@ -47,7 +47,7 @@ class Thing:
 
     @cached_property
     def name(self) -> str:
-        """What commands call it."""
+        """Its name in commands."""
         return f"{self.kind} {self.number}"
 
     @property
@@ -58,7 +58,7 @@ class Thing:
 
 @dataclass(eq=False)
 class Place:
-    """What holds things; the original calls it a receptacle.
+    """A place that holds things, which the original calls a receptacle.
 
     Attributes:
         kind: such as `"cabinet"`.
@@ -77,7 +77,7 @@ class Place:
 
     @cached_property
     def name(self) -> str:
-        """What commands call it."""
+        """Its name in commands."""
         return f"{self.kind} {self.number}"
 
     @property
@@ -88,7 +88,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Wording:
-    """What differs between versions of the original.
+    """The wording of a version of the original.
 
     The defaults are those of version 0.4.2.
 
@@ -137,7 +137,7 @@ class House:
         self.commands = self._commands()
 
     def first_observation(self, goal: str) -> str:
-        """Return what an episode begins with."""
+        """Return the first observation of an episode."""
         return f"{_MIDDLE} {self._places_listed()}.\n\nYour task is to: {goal}."
 
     def act(self, command: str) -> tuple[str, bool]:
@@ -281,7 +281,7 @@ class House:
     # Which commands there are -------------------------------------------------------------------
 
     def _commands(self) -> list[str]:
-        """Return the commands that do something now; groups are in the order of the alphabet."""
+        """Return the commands that do something now, in alphabetical order."""
         at, held = self.at, self.held
         here = [] if at is None else [at.name]
         process: dict[str, str] = {}
@@ -312,7 +312,7 @@ class House:
         }
 
     def _handling(self, at: Place, held: Thing | None) -> list[str]:
-        """Return what can be done with the things here, after `look` in the alphabet."""
+        """Return the commands for the things here, which all come after `look` in the alphabet."""
         rules, commands = self.rules, []
         is_reachable = not at.is_closed
         if held is not None and is_reachable and held.kind in rules.holds[at.kind]:

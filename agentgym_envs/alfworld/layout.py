@@ -1,4 +1,4 @@
-"""Strews the things of a task's scene over its places; a task id always gives the same house."""
+"""Strews the things of a task's scene over its places, the same for each task id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GOALS = {
     "Cool": ("put a cool {thing} in {target}", "cool some {thing} and put it in {target}"),
     "Pick2": ("put two {thing} in {target}", "find two {thing} and put them in {target}"),
 }
-"""The original's wordings; a task has one of its two."""
+"""The two wordings of each goal in the original."""
 
 _SECOND, _THIRD = 0.4, 0.15
 """How often a scene has a second and a third thing of a kind."""

@@ -1,4 +1,4 @@
-"""Reads the tables: what each kind of place holds, what can be done with things, the scenes."""
+"""Reads the tables of places, things and scenes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGEST = "de3576c55360"
 
 @dataclass(frozen=True)
 class Strewing:
-    """How things of a scene are strewn over a kind of place; `places.toml` says what they mean."""
+    """How things of a scene are strewn over a kind of place, as `places.toml` explains."""
 
     share: float
     most: int

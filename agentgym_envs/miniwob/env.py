@@ -54,7 +54,7 @@ class MiniWoBEnv(TextEnv):
     `info["raw_reward"]` is the page's own reward, from -1 to 1 and without loss for the time taken;
     0 until the page has ended the episode. The reward is the same, but never below 0, and so is the
     score. An episode is a success where the raw reward reaches `info["success_threshold"]`: 1, or
-    0.9 in the nine tasks that reward how close an answer is.
+    0.9 in the seven tasks that reward how close an answer is.
 
     Args:
         viewport_lines: lines of a page's tree shown at once; None shows whole pages.

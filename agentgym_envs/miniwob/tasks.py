@@ -56,11 +56,13 @@ HELD_OUT = (
 
 BY_CLOSENESS = frozenset(
     """
-    bisect-angle chase-circle circle-center draw-circle draw-line find-midpoint right-angle
-    use-colorwheel use-colorwheel-2
+    bisect-angle circle-center draw-circle find-midpoint right-angle use-colorwheel use-colorwheel-2
     """.split()
 )
-"""The tasks whose raw reward says how close an answer is."""
+"""The tasks whose raw reward says how close an answer is, and is 1 for hardly any.
+
+`draw-line` is none of them: a straight line through the dot gives 1, and one beside it up to 0.95.
+"""
 
 UNLISTED = "unlisted"
 
@@ -89,7 +91,7 @@ class MiniWoBTasks(TaskSet):
             raise ValueError(
                 f"unknown task_id '{self.env_name}_{number}'; there are '{self.env_name}_0' to "
                 f"'{self.env_name}_{len(NAMES) * SEEDS - 1}': a task's place in {len(NAMES)} tasks "
-                f"times {SEEDS}, plus a seed; env.unwrapped.task_ids(split) lists the splits'"
+                f"times {SEEDS}, plus a seed; env.unwrapped.task_ids(split) lists the splits"
             )
         split = next((name for name, seeds in SPLIT_SEEDS.items() if seed in seeds), UNLISTED)
         return NAMES[place], split

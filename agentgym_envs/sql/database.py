@@ -16,6 +16,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -219,18 +220,17 @@ class _Process:
             EnvFailure: it does not answer.
         """
         patience = _PATIENCE * seconds
-        try:
-            with ended_by(self._process.kill):
-                self._pipe.send_bytes(pickle.dumps(message))
-                if not self._pipe.poll(patience):
-                    raise EnvFailure(f"SQLite gave no answer within {patience:.0f} s")
-                answer: tuple[bool, Any] = pickle.loads(self._pipe.recv_bytes())
-        except (EOFError, ConnectionError):
-            self.end()
-            raise EOFError from None
-        except BaseException:  # its answer would be taken for the next one's
-            self.end()
-            raise
+        with ExitStack() as failing:
+            failing.callback(self.end)  # its answer would be taken for the next one's
+            try:
+                with ended_by(self._process.kill):
+                    self._pipe.send_bytes(pickle.dumps(message))
+                    if not self._pipe.poll(patience):
+                        raise EnvFailure(f"SQLite gave no answer within {patience:.0f} s")
+                    answer: tuple[bool, Any] = pickle.loads(self._pipe.recv_bytes())
+            except ConnectionError:
+                raise EOFError from None
+            failing.pop_all()
         return answer
 
     @property

@@ -46,7 +46,7 @@ _REFUSED = re.compile(
     r"|sqlite_\w+|fts5_source_id|json_patch",
     re.IGNORECASE,
 )
-"""Functions that reach out of the database, or whose values the database does not fix; the last one
+"""Functions that reach out of the database, or whose values it does not fix. The last one
 takes the square of its texts' lengths."""
 
 _COMPARING = (
@@ -63,7 +63,10 @@ _CLOCKS = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
 _DIFFERENCE = "timediff"
 """From SQLite 3.43 on."""
 _NOW = ("now", "subsec", "subsecond")
-"""Time values that mean now; the last two from SQLite 3.42 on, as modifiers too."""
+"""Time values that mean now.
+
+The last two do from SQLite 3.42 on, as modifiers too.
+"""
 _MACHINE_TIME = ("localtime", "utc")
 
 _ONLY_READS = "only one statement that reads is allowed"
@@ -408,7 +411,10 @@ def main() -> None:
 
 
 def _bound_memory(database: sqlite3.Connection, limits: Limits, size: int) -> None:
-    """Bound SQLite's heap, beside a database of a size that lies in it, and what this may write."""
+    """Bound SQLite's heap and the files that this process may write.
+
+    The heap holds a database of `size` bytes besides.
+    """
     database.execute(f"PRAGMA hard_heap_limit = {limits.memory + size}").close()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.files, limits.files))

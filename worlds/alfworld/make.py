@@ -34,7 +34,7 @@ STOVE_BURNERS = 4
 NO_PLACES = frozenset({"Sink", "Bathtub", "PaintingHanger"})
 """Receptacles that hold nothing themselves."""
 FIXTURES = frozenset({"DeskLamp", "HousePlant"})
-"""What stands somewhere and cannot be taken."""
+"""Kinds of things that cannot be taken."""
 
 Tables = dict[str, Any]
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def kinds_of(rules: Tables) -> Tables:
-    """Return what each kind of place holds, and what can be done with each kind of thing."""
+    """Return the tables of kinds: the things of each place, and the traits of things."""
     holds = rules["VAL_RECEPTACLE_OBJECTS"]
     places = sorted(set(rules["STATIC_RECEPTACLES"]) - NO_PLACES)
     actions = rules["VAL_ACTION_OBJECTS"]
@@ -94,7 +94,7 @@ def scene_of(layouts: Path, number: int, kinds: Tables) -> Tables:
 
 
 def counted_places(games: Path, openable: frozenset[str]) -> dict[int, Tables]:
-    """Return the places of each scene that has a game: how many, doorless ones, what stands there.
+    """Return the places of each scene that has a game.
 
     Two of scene 308's games give its drawers doors that the 37 others do not; most games count.
     """
@@ -131,7 +131,7 @@ _HAS_DOOR = re.compile(r"\(openable ([^ ?)]+)\)")
 
 
 def _names(identities: Sequence[str]) -> dict[str, str]:
-    """Return what the games call each place: the first of a kind has the highest number."""
+    """Return the games' names of places, of which the first has the highest number."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for identity in sorted(identities, reverse=True):
@@ -150,7 +150,7 @@ def agentgym_tasks(folder: Path) -> Iterator[tuple[int, str]]:
 
 
 def drawn_tasks(games: Sequence[str], scenes: dict[int, Tables]) -> Iterator[tuple[int, str]]:
-    """Yield the tasks that AgentGym does not have; no two are of the same type.
+    """Yield the tasks that AgentGym does not have, no two of the same type.
 
     A goal is one that AgentGym has in a scene of the same kind of room.
     """

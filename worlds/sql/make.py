@@ -15,7 +15,7 @@ from agentgym_envs.sql.questions import (
 from worlds.packing import named, packed, write_rows
 from worlds.sql.drawing import make_questions
 
-VERSION = 4
+VERSION = 5
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
 
 SOURCES = ("worlds/sql", "worlds/dice.py", "agentgym_envs/dice.py")

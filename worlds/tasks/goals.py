@@ -160,7 +160,8 @@ def page(site: str, path: str, **query: str) -> str:
     return f"__{site.upper()}__{path}" + (f"?{urlencode(query)}" if query else "")
 
 
-NONE = ("no ", "not ", "n't", "none", "nobody", "nothing", "without", "never", "lacks", "missing")
+NONE = ("no ", "not ", "n't", "none", "nobody", "nothing", "without", "never", " lack", "missing",
+        "neither")  # fmt: skip
 """How a reason says that something is not there."""
 
 

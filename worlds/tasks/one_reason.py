@@ -1,4 +1,4 @@
-"""Searches the one reason that most impossible tasks reward: `python -m worlds.tasks.one_reason`.
+"""Searches one reason for all impossible tasks: `python -m worlds.tasks.one_reason`.
 
 The search is greedy. A sentence is N/A and phrases of all templates' reasons, joined in one of the
 ways of `JOINS`; the phrase is added that gains most, as long as one gains. Each sentence is
@@ -27,17 +27,17 @@ LONGEST_WALK = WebArenaEnv.default_max_turns - 1
 
 _MAX_PHRASES = 12
 _SAMPLE = 3
-"""Tasks of each template by which phrases are chosen; the rewards are those of all tasks."""
+"""Tasks of each template by which phrases are chosen."""
 
 _TRIED = 12
-"""Sentences that are played in each step, those whose words most of the sample accepts."""
+"""Sentences that are played in each step."""
 
 _ELSEWHERE = [f"http://homepage.test/{place}" for place in range(RECENT_PAGES)]
 
 
 @dataclass(frozen=True)
 class Reward:
-    """How many tasks reward a sentence.
+    """The number of tasks that reward a sentence.
 
     Attributes:
         sentence: the answer.
@@ -83,7 +83,7 @@ class Search:
         return max((self._grown(first, join) for first in firsts), key=_value)
 
     def reward(self, sentence: str) -> Reward:
-        """Return how many tasks reward a sentence."""
+        """Return the number of tasks that reward a sentence."""
         accepted, text = self._accepting(sentence, self.tasks), plain(sentence)
         walk = _best_walk(text, accepted)
         first, walked = (
@@ -135,7 +135,10 @@ def _phrases(task: WebTask) -> list[str]:
 
 
 def _best_walk(text: str, tasks: Sequence[WebTask]) -> list[str]:
-    """Return a walk: at last the pages that count for any reason, before them those for names."""
+    """Return the walk after which most of these tasks reward a sentence.
+
+    Its last pages count for any reason, the others for reasons that name them.
+    """
     named = [task for task in tasks if _counts_long_after(task, text)]
     others = [task for task in tasks if task not in named]
     last = _cover(others, ("pages",), RECENT_PAGES)
@@ -149,7 +152,7 @@ def _counts_long_after(task: WebTask, text: str) -> bool:
 
 
 def _cover(tasks: Sequence[WebTask], keys: Sequence[str], number: int) -> list[str]:
-    """Choose so many addresses, each the one that shows the reason of most tasks that are left."""
+    """Choose addresses greedily, by the number of tasks whose reason they show."""
     addresses = {address for task in tasks for address in _addresses(task, keys)}
     shown = {
         address: {
@@ -175,7 +178,7 @@ def _addresses(task: WebTask, keys: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Print the best sentence of every join, and the best of all with its walk."""
+    """Print the best sentence of every join, and the walk of the best one."""
     search = Search(impossible_tasks(EmbeddedTasks(open_content())))
     rewards = [search.best(join, starts=3) for join in JOINS]
     total = len(search.tasks)

@@ -9,10 +9,16 @@ from decimal import Decimal
 from itertools import permutations
 from typing import Any
 
-from agentgym_envs.webarena.evaluators.quantities import COUNTED, WORDS, Quantity, singular
+from agentgym_envs.webarena.evaluators.quantities import (
+    COUNTED,
+    WEIGHTS,
+    WORDS,
+    Quantity,
+    singular,
+)
 from agentgym_envs.webarena.evaluators.quantities import quantities as quantities_in
 
-_FITTING = {"duration": ("duration", "clock"), "time": ("clock",)}
+_FITTING = {"duration": ("duration", "clock"), "time": ("clock", "time")}
 _TRANSLATION = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-"} | dict.fromkeys("→➜⇒⟶›»·•*`", " ")
 )
@@ -54,7 +60,7 @@ def words_of_name(part: Mapping[str, Any]) -> Iterator[str]:
 def _identifier(value: str) -> str:
     """Return a pattern of a number or code, however it is grouped, without leading zeros."""
     signs = re.sub(r"\W", "", value).lstrip("0") or "0"
-    return r"(?:no(?:\.:?|:) ?)?#?0*" + r"[\s./-]*".join(map(re.escape, signs))
+    return r"(?:no(?:\.:?|:) ?)?#?[(]?0*" + r"[\s./()-]*".join(map(re.escape, signs))
 
 
 def _name(value: str) -> str:
@@ -116,7 +122,7 @@ def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
         names = _names_of(unit)
         noun = quantity.noun or (quantity.label if unit else "")
         counts = bool(unit) or part["type"] == "currency"
-        is_other = noun in units - names or (counts and noun in COUNTED - names)
+        is_other = noun in units - names or (counts and noun in (COUNTED | WEIGHTS) - names)
         if part["type"] == "time":
             return _time_with_point(quantity.value) == expected
         scale = Decimal(WORDS["seconds"].get(unit, 0)) / 60 or WORDS["metres"].get(unit, 0)
@@ -174,4 +180,9 @@ def nouns_of(part: Mapping[str, Any]) -> Iterator[str]:
     yield from (word for word, number in WORDS["numbers"].items() if number == value)
     if "unit" in part:
         for unit in _names_of(singular(part["unit"])):
-            yield from (unit, unit + "s", unit[:-1] + "ies")
+            yield from forms_of(unit)
+
+
+def forms_of(noun: str) -> tuple[str, ...]:
+    """Return the singular and the plural of a noun in the singular."""
+    return noun, noun + "s", noun[:-1] + "ies"

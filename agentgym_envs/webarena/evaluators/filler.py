@@ -9,7 +9,7 @@ name may stand beside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agentgym_envs.webarena.evaluators.answer_parts import plain
 from agentgym_envs.webarena.evaluators.quantities import COUNTED, WORDS, singular
@@ -40,7 +40,9 @@ _HEDGE = re.compile(
     rf"|(?<![-=>])(?<!{USED} )(?<!{USED}\. )> ?\$?{USED}|{USED}\.? >\$?{USED}"
     rf"|{USED} ?\.{{3,}}\W*$|\bn ?/ ?a\b"
 )
+_PER = re.compile(r"\bper (\d[\d.,]* \w+)")
 _GIVING = "|".join(WORDS["giving"].split())
+_ABOUT = r"'s\b| (?:has|have|is|was|made|wrote|gave|gives|closes|opens|does|did)\b"
 _RUN = re.compile(r"\b[A-Z][\w'’-]*(?: (?:(?:and|of|the|&) )?[A-Z][\w'’-]*)*")
 
 
@@ -83,7 +85,7 @@ def names_beside(answer: str, *, with_codes: bool) -> frozenset[str]:
 
 
 def without_given(text: str, task: str, values: Sequence[str]) -> str:
-    """Take the names out of a plain text that the task gives, as in `from Larkspur`.
+    """Take out the task's names that a plain text speaks of: `from Larkspur`, `Larkspur has`.
 
     Args:
         text: the answer.
@@ -96,12 +98,15 @@ def without_given(text: str, task: str, values: Sequence[str]) -> str:
     if not names or any(not words.isdisjoint(_words(plain(value))) for value in values):
         return text
     listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    given = re.compile(rf"\b((?:{_GIVING}) (?:the )?)({listed})(?!\w)")
-    return given.sub(lambda match: match[1] + USED * len(match[2]), text)
+    given = re.compile(
+        rf"\b((?:{_GIVING}) (?:the )?)({listed})(?!\w)|(?<!\w)()({listed})(?={_ABOUT})"
+    )
+    return given.sub(_used_name, text)
 
 
 def without_repeats(text: str, task: str, words: frozenset[str]) -> str:
     """Take out what an answer repeats of the task, as `rated with 4 stars or more`."""
+    text = _PER.sub(lambda match: "" if f"{match[1]} of " in plain(task) else match[0], text)
     text = re.sub(r"(?<=\d) ?/ ?(?=\d)", " out of ", text) if " out of " in task else text
     tokens = list(_TOKEN.finditer(text))
     known = " ".join(_TOKEN.findall(plain(task)))
@@ -129,12 +134,24 @@ def stray(text: str, words: frozenset[str]) -> list[str]:
     text = _PHRASES.sub(" ", text)
     if hedge := _HEDGE.search(text):
         return hedge[0].replace(USED, " ").split()
-    known = (_PUNCTUATION | _AROUND | words) - _DOUBTING
+    known = (_PUNCTUATION | _AROUND | words) - _DOUBTING - (opposites_of(words) - words)
     tokens = dict.fromkeys(re.findall(r"\w+|[^\w\s]", text.replace(USED, " ")))
     return [each for each in tokens if each not in known and known.isdisjoint(_stems(each))]
 
 
+def opposites_of(words: Iterable[str]) -> frozenset[str]:
+    """Return the words that say the opposite of one of these."""
+    return frozenset(
+        opposite for word in words for opposite in WORDS["opposites"].get(word, "").split()
+    )
+
+
 # Inside ---------------------------------------------------------------------------------------
+
+
+def _used_name(match: re.Match[str]) -> str:
+    before, name = (match[1], match[2]) if match[2] else (match[3], match[4])
+    return before + USED * len(name)
 
 
 def _words(text: str) -> set[str]:
@@ -143,7 +160,10 @@ def _words(text: str) -> set[str]:
 
 def _names_in(task: str) -> set[str]:
     """Return the runs of capitalised words in a task, in plain letters."""
-    return {plain(run) for run in _RUN.findall(task)}
+    runs = {plain(run).removesuffix("'s") for run in _RUN.findall(task)}
+    # A sentence may begin with a verb: `Count Arlo Caldwell's commits`.
+    runs |= {run.partition(" ")[2] for run in runs if " " in run}
+    return runs - set(WORDS["months"])
 
 
 def _stems(word: str) -> tuple[str, ...]:

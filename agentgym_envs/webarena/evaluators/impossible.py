@@ -9,8 +9,9 @@ A reason is right if it
 
 1. holds a phrase of each group under `reason`;
 2. has at most `MAX_CLAUSES` clauses, `MAX_CLAIMS` of which deny something, and `MAX_WORDS` words
-   that the task has not; and names none of the `causes` of `words.toml` that neither the task nor
-   those phrases nor `also` name: a list of all reasons or of all things is none;
+   that neither the task has nor the list `around` of `words.toml`; and names none of the `causes`
+   of `words.toml` that neither the task nor those phrases nor `also` name: a list of all reasons or
+   of all things is none;
 3. rests on a page that was seen. One of `pages` was among the last `RECENT_PAGES`, or the reason
    names what it is `about` and one of `pages` or `lists` was seen at any time. A task without
    `pages` asks for none.
@@ -31,10 +32,11 @@ from agentgym_envs.webarena.evaluators.quantities import WORDS
 
 MAX_CLAIMS = 2
 MAX_CLAUSES = 4
-MAX_WORDS = 16
+MAX_WORDS = 12
 RECENT_PAGES = 2
 
 IMPOSSIBLE = re.compile("|".join(rf"(?<!\w){pattern}" for pattern in WORDS["impossible"]))
+_SAYING_NOTHING = frozenset(WORDS["around"].split())
 _REPEATED = 3
 """Tokens in a row that repeat the task, not the language."""
 
@@ -107,7 +109,7 @@ def _is_short(text: str, task: str) -> bool:
     rest = _without_repeats(text, task)
     clauses = [clause for clause in _CLAUSE.split(rest) if re.search(r"\w", clause)]
     num_claims = sum(bool(_DENYING.search(_CONCLUDING.sub(" ", clause))) for clause in clauses)
-    own = set(re.findall(r"\w+", plain(task)))
+    own = _SAYING_NOTHING.union(re.findall(r"\w+", plain(task)))
     num_words = sum(word not in own for word in re.findall(r"\w+", text))
     return num_words <= MAX_WORDS and len(clauses) <= MAX_CLAUSES and num_claims <= MAX_CLAIMS
 

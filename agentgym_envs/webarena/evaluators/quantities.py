@@ -69,11 +69,12 @@ _SIGNED = ("currency", "duration", "distance")  # a number's own pattern has the
 _MINUS = re.compile(r"(?:^|[\s(:])-$")
 
 COUNTED = frozenset(WORDS["counted"].split())
+WEIGHTS = frozenset(WORDS["weights"].split())
 _AFTER = re.compile(r"(?:[ -](?!(?:and|at|by|for|from|in|of|on|or|out|to|with)\b)[a-z]+){1,3}")
 _BEFORE = re.compile(r"\b([a-z]+) ?[:=] ?$")
 
 # `the last one` counts nothing.
-_POINTING = re.compile(r"\b(?:the|this|that|which|only|other|first|last|latest|\w+est)[ -]$")
+_POINTING = re.compile(r"\b(?:the|the only|this|that|which|other|first|last|latest|\w+est)[ -]$")
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,9 @@ class Quantity:
 
     Attributes:
         start, end: where it stands.
-        kind: `number`, `currency`, `duration` (minutes), `distance` (metres), `date` (ordinal) or
-            `clock` (minutes since midnight, or hours and minutes of a duration).
+        kind: `number`, `currency`, `duration` (minutes), `distance` (metres), `date` (ordinal),
+            `time` (minutes since midnight, with am or pm) or `clock` (the same without, or hours
+            and minutes of a duration).
         value: what it is.
         noun: what a bare number counts, in the singular: of the words after it the first that
             numbers count, else the next one.
@@ -98,10 +100,12 @@ class Quantity:
     label: str = ""
 
 
-def quantities(text: str) -> list[Quantity]:
+def quantities(text: str, *, with_words: bool = False) -> list[Quantity]:
     """Return the quantities of a lower-case text in its order.
 
-    Words such as `five` count where there are no figures.
+    Args:
+        text: in lower case.
+        with_words: words such as `five` count too; else they do where there are no figures.
     """
     found: list[Quantity] = []
     for kind, pattern in _READERS:
@@ -116,8 +120,11 @@ def quantities(text: str) -> list[Quantity]:
                 start = match.start()
                 if kind in _SIGNED and _MINUS.search(text[:start]):
                     start, value = start - 1, -value
-                found.append(Quantity(start, match.end(), kind, value, noun, label))
-    return sorted(found, key=lambda q: q.start) or list(_written_out(text))
+                kind_of = "time" if kind == "clock" and match["half"] else kind
+                found.append(Quantity(start, match.end(), kind_of, value, noun, label))
+    if with_words or not found:
+        found += _written_out(text)
+    return sorted(found, key=lambda q: q.start)
 
 
 def singular(noun: str) -> str:

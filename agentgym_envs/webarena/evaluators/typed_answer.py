@@ -13,11 +13,12 @@ An answer is right if it holds these values, and beside them only words that say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.webarena.evaluators.answer_parts import (
     are_quantities,
+    forms_of,
     name_pattern,
     nouns_of,
     plain,
@@ -27,13 +28,20 @@ from agentgym_envs.webarena.evaluators.answer_parts import (
 from agentgym_envs.webarena.evaluators.filler import (
     USED,
     names_beside,
+    opposites_of,
     stray,
     without_given,
     without_repeats,
     words_of,
 )
 from agentgym_envs.webarena.evaluators.impossible import check_lists, gives_reason, rests_on
-from agentgym_envs.webarena.evaluators.quantities import WORDS, quantities
+from agentgym_envs.webarena.evaluators.quantities import (
+    COUNTED,
+    WEIGHTS,
+    WORDS,
+    Quantity,
+    quantities,
+)
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 
 QUANTITIES = ("number", "currency", "duration", "distance", "date", "time")
@@ -47,7 +55,10 @@ TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 _YES, _NO = WORDS["yes"].split(), WORDS["no"].split()
 _BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+", re.MULTILINE)
 _NUMBERING = re.compile(r"(?:^|(?<=\s))\(?(\d+)[.)]\s+")
-_MARKUP = re.compile(r"</?answer>|\\boxed\b")
+_MARKUP = re.compile(r"</?answer>|\\boxed\b|<(?=[\w.-]+@[\w.-]+>)|(?<=\w)>(?=\W*$)")
+_LINE = re.compile(r"(?<=[^\s:;,]) *\n\s*")
+_BESIDE_NAMES = re.compile(r"(?:\([^()]*|\bwith )$")
+"""What stands before a number that is given for a name: `Stockroom (7 issues)`."""
 
 
 class TypedAnswerEvaluator:
@@ -135,23 +146,27 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
         return None
     answer = _MARKUP.sub(" ", answer)
     answer = _BULLET.sub(" ", answer) if "\n" in answer.strip() else answer
-    text = plain(answer)
+    text = plain(_LINE.sub("; ", answer.strip()))
     if expected["type"] == "impossible":
         return [] if gives_reason(expected, text, task=task) else None
     if expected["type"] == "boolean":
         return _beside_boolean(text, bool(expected["value"]), words_of(task, with_names=True))
     parts = expected.get("of", [expected])
     names = [part for part in parts if _is_name(part)]
-    words = words_of(task, with_names=not names)
+    # The names of a task could not be such an answer as `closed`.
+    are_words = all(re.fullmatch(r"[a-z ]+", str(name["value"])) for name in names)
+    words = words_of(task, with_names=are_words)
     words |= {word for name in names for word in words_of_name(name)}
     if not names:
         words |= names_beside(answer, with_codes=all(part["type"] in QUANTITIES for part in parts))
+    words -= opposites_of(word for name in names for word in str(name["value"]).split())
     values = [str(value) for name in names for value in (name["value"], *name.get("also", ()))]
     texts = {text, without_given(text, task, values)}
     if [int(number) for number in _NUMBERING.findall(text)] == list(range(1, len(parts) + 1)):
         texts.add(_NUMBERING.sub(", ", text))
     texts |= {without_repeats(each, task, words) for each in texts}
-    readings = [_beside(expected, each, words) for each in sorted(texts)]
+    asked = quantities(plain(task))
+    readings = [_beside(expected, each, words, asked) for each in sorted(texts)]
     return min((each for each in readings if each is not None), key=len, default=None)
 
 
@@ -173,7 +188,9 @@ def _beside_boolean(text: str, value: bool, words: frozenset[str]) -> list[str] 
     return stray(rest, words)
 
 
-def _beside(expected: Mapping[str, Any], text: str, words: frozenset[str]) -> list[str] | None:
+def _beside(
+    expected: Mapping[str, Any], text: str, words: frozenset[str], asked: Sequence[Quantity]
+) -> list[str] | None:
     parts = expected["of"] if expected["type"] in GROUPS else [expected]
     names = [part for part in parts if part["type"] in NAMES]
     measured = [part for part in parts if part["type"] in QUANTITIES]
@@ -190,11 +207,37 @@ def _beside(expected: Mapping[str, Any], text: str, words: frozenset[str]) -> li
         return None
     found = quantities(text)
     if measured and not are_quantities(measured, found, is_ordered=is_ordered):
-        return None
-    if not measured:  # `There are four of them` counts the names
-        found = [each for each in found if len(names) > 1 and each.value == len(names)]
+        found = quantities(text, with_words=True)  # `One comment; the best has 8 points`
+        if not are_quantities(measured, found, is_ordered=is_ordered):
+            return None
+    if not measured:
+        found = _about_names(names, text, found, asked)
+        words |= {noun for each in found if each.noun in COUNTED for noun in forms_of(each.noun)}
     text = _without(text, [(quantity.start, quantity.end) for quantity in found])
     return stray(text, words | {noun for part in measured for noun in nouns_of(part)})
+
+
+def _about_names(
+    names: Sequence[Mapping[str, Any]],
+    text: str,
+    found: Sequence[Quantity],
+    asked: Sequence[Quantity],
+) -> list[Quantity]:
+    """Return the quantities that only speak of names: their number, evidence, the task's own."""
+    are_codes = any(name["type"] == "identifier" for name in names)
+
+    def is_evidence(quantity: Quantity) -> bool:
+        is_bare = quantity.kind == "number" and quantity.noun not in WEIGHTS
+        return quantity.kind == "currency" or (is_bare and bool(quantity.noun or not are_codes))
+
+    conditions = {(each.kind, each.value, each.noun) for each in asked}
+    return [
+        each
+        for each in found
+        if (len(names) > 1 and each.value == len(names))  # `There are four of them`
+        or (each.kind, each.value, each.noun) in conditions
+        or (is_evidence(each) and _BESIDE_NAMES.search(text[: each.start]))
+    ]
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-VERSION = 7
+VERSION = 8
 """Rises when tables or the meaning of tasks change; a world of another version is refused."""
 
 SHIPPED = Path(__file__).parent.parent / "content"

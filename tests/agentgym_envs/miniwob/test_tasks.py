@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.miniwob.tasks import HELD_OUT, NAMES, SEEDS, MiniWoBTasks, seed_of
+from agentgym_envs.miniwob.tasks import (
+    BY_CLOSENESS,
+    HELD_OUT,
+    NAMES,
+    SEEDS,
+    MiniWoBTasks,
+    seed_of,
+    success_threshold,
+)
 
 TASKS = MiniWoBTasks()
 
@@ -88,3 +96,15 @@ def test_the_panels_share_no_task() -> None:
     assert names["others"] == set(NAMES) - set(HELD_OUT)
     assert set(TASKS.numbers("holdout")) < set(TASKS.numbers("test"))
     assert set(TASKS.numbers("others")) < set(TASKS.numbers("train"))
+
+
+def test_a_line_beside_the_dot_is_no_success() -> None:
+    page = (package() / "html" / "miniwob" / "draw-line.html").read_text("utf-8")
+    assert "else if(shortestDistance < 10.0) return 0.75" in page
+    assert "arrayPoints, markedPoint)*0.2" in page
+    assert success_threshold("draw-line") > 0.8 + 0.75 * 0.2
+
+
+def test_the_tasks_that_reward_closeness_are_tasks() -> None:
+    assert set(NAMES) >= BY_CLOSENESS
+    assert {success_threshold(name) for name in BY_CLOSENESS} == {0.9}

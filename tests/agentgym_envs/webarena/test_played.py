@@ -12,7 +12,7 @@ import pytest
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.webarena.sites.content import open_content
 
-CONTENT = "agentgym-sites v7 "
+CONTENT = "agentgym-sites v8 "
 """The sites that were played on; the actions hold ids of their pages."""
 
 EPISODES = [

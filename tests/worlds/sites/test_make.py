@@ -42,7 +42,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_fresh_world_is_played_with_its_own_tasks(fresh: Path) -> None:
     env, shipped = WebArenaEnv(sites_dir=fresh), WebArenaEnv()
-    assert env.source.startswith("agentgym-sites v7 seed 7 (")
+    assert env.source.startswith("agentgym-sites v8 seed 7 (")
     assert env.source != shipped.source
     numbers = [each.task_ids[0] for each in open_content(fresh.resolve()).templates][::20]
     different = 0

@@ -213,3 +213,22 @@ def test_questions_say_which_products_and_contributions_count() -> None:
             assert "enabled or not" in question.text or "disabled ones included" in question.text
         if "NOT EXISTS (SELECT 1 FROM posts" in question.statement:
             assert re.search(r"\bposts?\b", question.text), question.text
+
+
+def test_a_question_says_that_disabled_products_count_where_they_do() -> None:
+    database, enabled = site_database("shopping"), "(SELECT * FROM products WHERE is_enabled)"
+    num_differing = 0
+    for question in ALL:
+        if question.database != "shopping" or "products" not in question.statement:
+            continue
+        other = run(database, question.statement.replace("products", enabled))
+        if sorted(other, key=str) != sorted(question.rows or (), key=str):
+            num_differing += 1
+            assert re.search("enabled or not|disabled ones included", question.text), question.text
+    assert num_differing > 20
+
+
+@pytest.mark.parametrize("name", ["top_customers_of_month", "products_never_ordered"])
+def test_a_question_of_what_was_ordered_says_that_orders_of_any_status_count(name: str) -> None:
+    for wording in template_named(name).wordings:
+        assert re.search("status|cancelled", wording), wording

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,15 +140,31 @@ _SOME_OWNER = (
 )
 
 
-def no_such(noun: str) -> tuple[str, ...]:
-    """Return how the reason for giving up may say that there is no such thing."""
+def no_such(noun: str, *conditions: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return how the reason for giving up may say that there is no such thing.
+
+    Args:
+        noun: the thing; the project has some.
+        conditions: by which the task tells the one that is not there.
+    """
     nots = [f"{word} {rest}" for word in ("not", "n't") for rest in _NOT]
-    return (*(f"no {kind}{noun}" for kind in _KINDS), *nots, *_NEITHER)
+    named = {word for each in conditions for word in re.findall(r"[^\W\d_]{4,}", each)} - {"have"}
+    kinds = (*_KINDS, *(f"{kind}{each} " for kind in ("", "open ") for each in conditions))
+    absent = (*(f"no {kind}{noun}" for kind in kinds), *nots, *_NEITHER)
+    return absent, (*conditions, *sorted(named), *_SUCH)
 
 
 _KINDS = ("", "such ", "open ", "matching ", "fitting ")
 _NOT = (
     *("any", "exist", "find", "found", "one of", "among", "listed", "appear", "there"),
-    *("have a", "have one", "have the", "a single", "contain", "include"),
+    *("have a", "have one", "have the", "a single", "contain", "include", "assigned to any"),
 )
-_NEITHER = ("none", "nothing", "without", "lacks", "missing", "nonexistent", "zero", "0 ", "empty")
+_NEITHER = (
+    *("none", "nothing", "without", " lack", "missing", "nonexistent", "zero", "0 ", "empty"),
+    *("neither", "no result", "no match"),
+)
+_SUCH = (
+    *("such", "match", "fit", "meet", "that", "this", "those", "find", "found", "exist", "result"),
+    *("called", "named", "name", "condition", "criteri", "filter", "about", "subject", "search"),
+    *("missing", "list"),
+)

@@ -105,11 +105,12 @@ class EditMissingIssue(Template):
         """Draw a condition that no open issue meets."""
         project, label, _ = _condition(world, dice, is_met=False)
         home = address_of(world, project)
+        values = _values(project, label, dice.pick(tuple(EXTREMES)))
         return Case(
-            values=_values(project, label, dice.pick(tuple(EXTREMES))),
+            values=values,
             goal=impossible(
                 ("issue",),
-                no_such("issue"),
+                *no_such("issue", values["condition"]),
                 about=[project["name"]],
                 pages=[f"{home}/{part}*" for part in ("issues", "milestones", "labels")],
             ),

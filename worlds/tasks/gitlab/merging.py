@@ -70,7 +70,7 @@ class CommentOnMissing(Template):
         values = {"remark": remark, "project": project["name"], "part": part}
         goal = impossible(
             ("request", " mr"),
-            no_such("merge request"),
+            *no_such("merge request", part),
             about=(part, project["name"]),
             pages=[f"{address_of(world, project)}/merges*"],
         )

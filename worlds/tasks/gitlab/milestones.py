@@ -118,7 +118,7 @@ class PostponeMissing(Template):
         home = address_of(world, project)
         goal = impossible(
             ("milestone",),
-            (*no_such("milestone"), f"no {values['milestone']} milestone"),
+            *no_such("milestone", values["milestone"]),
             about=(values["milestone"], project["name"]),
             pages=(f"{home}/milestones*", f"{home}/issues*"),
         )

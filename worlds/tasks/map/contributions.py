@@ -118,7 +118,7 @@ class NothingAtAddress(Template):
             return None
         text = dice.pick(ReviewPlace.texts)
         values = _values(place, f"{house} {rows[0]['name']}", dice.between(1, 5), text)
-        here = ("address", values["address"], f"no {values['kind']}")
+        here = ("address", values["address"], f"no {values['kind']}", f"number {house}")
         town = world.value("map", "SELECT slug FROM towns WHERE name = ?", values["town"])
         asked = f"{values['address']} {values['town']} {values['kind']}"
         goal = impossible(

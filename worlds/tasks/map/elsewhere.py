@@ -57,6 +57,11 @@ def _reason(place: str, town: str, real_town: str) -> tuple[tuple[str, ...], ...
         f"n't have {place}",
         f"in {real_town}",
         f"not have a {place}",
-        f"lacks {place}",
+        f" lacks {place}",
     )
-    return (town, "town", "there", "elsewhere", "that"), (*here, *nowhere, *names)
+    words = [word for word in place.split() if len(word) > 3]
+    where = (town, "town", "there", "elsewhere", "that")
+    # That there is no such town is another reason.
+    which = (place, *words, "place", "it ", "it'", "such", "find", "found", "result", "match",
+             "locat", "elsewhere", " town", "nothing", "nowhere", "entry", real_town)  # fmt: skip
+    return where, (*here, *nowhere, *names), which

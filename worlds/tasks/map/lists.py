@@ -119,8 +119,8 @@ _NOT_THERE = ("not on", "n't on", "not in", "n't in", "not saved", "n't saved", 
               "n't contain", "not include", "n't include", "not hold", "n't hold", "not there",
               "n't there", "not listed", "not have", "n't have", "not find", "n't find",
               "not found", "be found", "not part", "no such place", "no place", "no entry",
-              "none of", "another list", "absent", "missing", "without", "lacks",
-              "never")  # fmt: skip
+              "none of", "another list", "absent", "missing", "without", " lack", "not among",
+              "n't among", "never")  # fmt: skip
 """How a reason says that something is not on a list."""
 
 

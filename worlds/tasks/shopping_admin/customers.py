@@ -176,9 +176,16 @@ class NeverBought(Template):
             return None
         goal = impossible(
             ("order", "bought", "buy", "purchase"),
-            ("product", "it ", "it.", "that item", "this item", product),
+            ("product", "it ", "it.", "that item", "this item", product, *_short(product)),
             (*NONE, "somebody else", "someone else"),
             about=(order["name"], product),
             pages=pages_of(world, order["customer_id"], order["name"]),
         )
         return Case({"customer": order["name"], "product": product}, goal)
+
+
+def _short(product: str) -> tuple[str, ...]:
+    """Return how a product is called without its variant, and without its brand."""
+    base = product.partition(",")[0]
+    words = base.split()
+    return base, " ".join(words[-2:]), words[-1]

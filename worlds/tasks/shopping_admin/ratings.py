@@ -71,7 +71,7 @@ class TooFewReviews(Template):
             ("review", "rating"),
             (*NONE, "fewer", "less", "only", "at most", "too few"),
             (f" {least}", "enough", "that many", "so many", "more than", "at most", "too few",
-             "required", "minimum", "threshold", "qualif", "meet", "reach"),
+             "required", "minimum", "threshold", "qualif", "meet", "reach", "with the most"),
             about=[brand],
             pages=(page(SITE, "/reports/reviews", search=brand),
                    page(SITE, "/reviews", product=brand), page(SITE, "/products", brand=brand),

@@ -36,6 +36,8 @@ ELSEWHERE = [f"{SHOP}/category/{number}" for number in range(RECENT_PAGES)]
         "N/A - the order is already complete, so it cannot be cancelled and nothing can be done.",
         "N/A - I filtered my orders by this product, and none of them is pending.",
         f"N/A - I could not find a pending order with {PRODUCT}; the only one is complete.",
+        f"N/A - I looked through all of my orders containing the {PRODUCT}, and the only one is "
+        "already complete, so there is no pending order that I could cancel.",
     ],
 )
 def test_a_reason_of_one_or_two_claims_is_right(answer: str) -> None:
@@ -49,6 +51,7 @@ def test_a_reason_of_one_or_two_claims_is_right(answer: str) -> None:
         "N/A - no pending order or comment",
         "N/A - no pending order milestone",
         "N/A - nothing pending, not rated",
+        "N/A - not pending\nnot there\nnot mine",
         "N/A - not pending, not there, not mine",
         "N/A - not pending, that, it, this, here, there",
         "N/A - pending/no/none/nothing/not",

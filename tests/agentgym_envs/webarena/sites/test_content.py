@@ -35,7 +35,7 @@ def test_every_file_is_what_the_hashes_say() -> None:
 
 def test_the_source_names_the_version_and_the_hash() -> None:
     assert WebArenaEnv().source == open_content().name
-    assert open_content().name.startswith("agentgym-sites v7 (")
+    assert open_content().name.startswith("agentgym-sites v8 (")
 
 
 def test_the_name_differs_where_a_file_does(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_a_changed_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
 
 
 def test_a_world_of_another_version_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"version 6, and these sites play version 7; make it"):
-        WebArenaEnv(sites_dir=world(tmp_path, version=6))
+    with pytest.raises(ValueError, match=r"version 7, and these sites play version 8; make it"):
+        WebArenaEnv(sites_dir=world(tmp_path, version=7))
 
 
 @pytest.mark.parametrize("text", [None, "[]", "{}", "not json"])

@@ -22,7 +22,7 @@ IMPOSSIBLE = [number for number, template in TEMPLATES.items() if template.is_im
 
 def test_every_template_that_cannot_be_done_has_paraphrases() -> None:
     assert sorted(TEXTS) == IMPOSSIBLE
-    assert sum(map(len, TEXTS.values())) >= 180
+    assert sum(map(len, TEXTS.values())) >= 210
 
 
 @pytest.mark.parametrize("number", IMPOSSIBLE)
