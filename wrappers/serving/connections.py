@@ -29,14 +29,17 @@ def bounded_protocol(max_connections: int, arrival_timeout: float) -> type[H11Pr
 
     Args:
         max_connections: open ones, WebSockets included; one more is answered 503 and closed.
-        arrival_timeout: seconds in which a request must have arrived whole.
+        arrival_timeout: seconds in which a request must have arrived whole, and in which the client
+            must have read what is written.
     """
 
     class BoundedProtocol(H11Protocol):
         _timer: asyncio.TimerHandle | None = None
+        _unread: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            transport.set_write_buffer_limits(0)  # writing pauses as soon as the client is behind
             if len(self.connections) > max_connections:
                 transport.write(_ANSWER)
                 transport.close()
@@ -54,8 +57,19 @@ def bounded_protocol(max_connections: int, arrival_timeout: float) -> type[H11Pr
             self._stop_waiting()
             super().handle_websocket_upgrade(event)
 
+        def pause_writing(self) -> None:
+            self._unread = self.loop.call_later(arrival_timeout, self.transport.abort)
+            super().pause_writing()
+
+        def resume_writing(self) -> None:
+            if self._unread is not None:
+                self._unread.cancel()
+            super().resume_writing()
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
+            if self._unread is not None:
+                self._unread.cancel()
             super().connection_lost(exc)
 
         def _await_request(self) -> None:

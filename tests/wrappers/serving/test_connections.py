@@ -46,6 +46,19 @@ def test_drops_one_byte_at_a_time_too(serve: Serve) -> None:
             time.sleep(0.05)
 
 
+def test_a_client_that_reads_no_answer_is_dropped(serve: Serve) -> None:
+    url = serve(arrival_timeout=0.3)
+    place = urlsplit(url)
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        deaf.settimeout(3)
+        deaf.connect((place.hostname, place.port))
+        with pytest.raises(ConnectionError):
+            while True:  # until the server no longer reads, for it cannot answer
+                deaf.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100)
+    assert httpx.get(f"{url}/health").status_code == 200
+
+
 def test_one_connection_too_many_is_answered(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Limits, "max_connections", 3)
     url = serve()
