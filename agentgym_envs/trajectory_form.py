@@ -27,6 +27,7 @@ _OF_CALL: dict[str, tuple[type, ...]] = {
 _OF_TRACE = ("prompt_ids", "completion_ids", "action_mask", "logprobs", "advantages")
 _TOO_LARGE = 1 << 63
 """No count comes near it, and whole numbers of hundreds of digits are no floats."""
+_LARGEST_VOCABULARY = 1 << 31
 _IN_WORDS: dict[type, str] = {
     **{str: "a text", bool: "true or false", int: "a whole number", float: "a number"},
     **{list: "a list", dict: "an object", NoneType: "null"},
@@ -86,6 +87,8 @@ def _problem_in_trace(trace: Any) -> str | None:
     for name, values in lists.items():
         if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
             return f"{name} must be a list of numbers"
+        if name.endswith("_ids") and not _are_ids(values):
+            return f"{name} must be whole numbers of a vocabulary"
     count = len(lists["completion_ids"])
     for name in ("action_mask", "logprobs"):
         if len(lists[name]) != count:
@@ -95,3 +98,9 @@ def _problem_in_trace(trace: Any) -> str | None:
     if not set(lists["action_mask"]) <= {0, 1}:
         return "action_mask must hold 0 and 1 only"
     return None
+
+
+def _are_ids(values: list[Any]) -> bool:
+    if not set(map(type, values)) <= {int}:
+        return False
+    return min(values, default=0) >= 0 and max(values, default=0) < _LARGEST_VOCABULARY
