@@ -119,7 +119,9 @@ def _read_message(message: Any, where: str) -> tuple[str, str, bool]:
         )
     content = message.get("value", message.get("content"))
     text = content if isinstance(content, str) else _joined(content)
-    calls = [_written(call) for call in message.get("tool_calls") or ()]
+    older = message.get("function_call")  # OpenAI's, before tool_calls
+    calls = message.get("tool_calls") or ([older] if isinstance(older, Mapping) else [])
+    calls = [_written(call) for call in calls]
     if text is None and not calls:
         raise ValueError(f"{where} has no text, got {content!r:.40}")
     trained = message.get("loss") is not False and message.get("weight") != 0

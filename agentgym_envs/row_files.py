@@ -15,8 +15,12 @@ from agentgym_envs.files import open_text
 PARQUET = ".parquet"
 
 
-def read_rows(path: str | Path) -> Iterator[Any]:
+def read_rows(path: str | Path, *, keep_bad_lines: bool = False) -> Iterator[Any]:
     """Yield the rows of a file: JSON values a line, the entries of a JSON list, or Parquet's rows.
+
+    Args:
+        path: the file.
+        keep_bad_lines: yield the error in place of a line that is not JSON, and go on.
 
     Raises:
         ValueError: a line is not JSON, or the file is damaged; the message names it.
@@ -27,7 +31,10 @@ def read_rows(path: str | Path) -> Iterator[Any]:
         yield from _parquet_rows(path)
         return
     try:
-        yield from _json_rows(path)
+        for row in _json_rows(path):
+            if isinstance(row, ValueError) and not keep_bad_lines:
+                raise row
+            yield row
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not compressed, cut short, or not UTF-8 ({error})") from error
 
@@ -36,7 +43,10 @@ def _json_rows(path: Path) -> Iterator[Any]:
     with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
         if first.lstrip().startswith("["):
-            yield from _parsed(first + file.read(), str(path))
+            entries = _parsed(first + file.read(), str(path))
+            if isinstance(entries, ValueError):
+                raise entries
+            yield from entries
             return
         for number, line in enumerate(chain([first], file), 1):
             if line.strip():
@@ -44,10 +54,11 @@ def _json_rows(path: Path) -> Iterator[Any]:
 
 
 def _parsed(text: str, where: str) -> Any:
+    """Return the value of a JSON text, or the error that names what is none."""
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{where}: not JSON ({error})") from error
+    except (ValueError, RecursionError) as error:
+        return ValueError(f"{where}: not JSON ({error})")
 
 
 def _parquet_rows(path: Path) -> Iterator[Any]:

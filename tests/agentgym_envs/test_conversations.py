@@ -31,6 +31,14 @@ MESSAGES = {
         {"role": "assistant", "content": "done", "weight": 0},
     ]
 }
+OLD_CALLS = {
+    "messages": [
+        {"role": "user", "content": "Task."},
+        {"role": "assistant", "content": None, "function_call": CALL["function"]},
+        {"role": "function", "name": "get", "content": "A log."},
+        {"role": "assistant", "content": "done", "function_call": None},
+    ]
+}
 PAIR = {
     "prompt": [
         {"role": "user", "content": "Task."},
@@ -70,6 +78,16 @@ def shape(trajectory: Trajectory) -> tuple[str, list[tuple[str, str, bool]]]:
                 ],
             ),
         ),
+        (
+            OLD_CALLS,
+            (
+                "",
+                [
+                    ("Task.", '{"name": "get", "arguments": {"item": "log"}}', True),
+                    ("A log.", "done", True),
+                ],
+            ),
+        ),
         (PAIR, ("", [("Task.", "look", False), ("A room.", "go", True)])),
         ({"prompt": "Task.", "completion": "go"}, ("", [("Task.", "go", True)])),
         (AGENT_INSTRUCT, ("You are an agent.", [("Task.", "look", True)])),
@@ -78,7 +96,7 @@ def shape(trajectory: Trajectory) -> tuple[str, list[tuple[str, str, bool]]]:
 def test_each_form_is_read_from_each_kind_of_file(
     tmp_path: Path, ending: str, row: dict[str, Any], expected: Any
 ) -> None:
-    if ending == ".parquet" and row is MESSAGES:
+    if ending == ".parquet" and row in (MESSAGES, OLD_CALLS):
         pytest.skip("a column of Parquet does not hold texts and lists")
     path = write_rows(tmp_path / f"rows{ending}", row, row)
     one, other = read_trajectories(path)

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from agentgym_envs import read_jsonl
+from agentgym_envs.agenttraj import UNNAMED
 from tests.trainers.test_algorithms import played
 from tests.trainers.toys import (
     EASY_ID,
@@ -32,7 +33,7 @@ from trainers.options.errors import UsageError
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig
-from trainers.rollout.environments import Environments
+from trainers.rollout.environments import Environments, mixture_of
 from trainers.runs.folder import read_metrics
 from trainers.sft import AgentSFTTrainer
 from trainers.trl_bridge import task_dataset
@@ -226,6 +227,12 @@ def test_weights_without_an_environment_for_the_data_are_refused(tmp_path: Path)
             make_model(), given, args=AgentSFTConfig(str(tmp_path)), env=environments,
             processing_class=make_tokenizer(),
         )  # fmt: skip
+
+
+def test_conversations_without_a_task_have_no_weight() -> None:
+    environments = Environments(EnvArguments(env=BOTH, mix="2,1"))
+    with pytest.raises(UsageError, match="conversations that name no task, .* its item_id"):
+        mixture_of(["letters", UNNAMED], environments, seed=None)
 
 
 def test_agentevol_explores_and_learns_by_share(tmp_path: Path) -> None:

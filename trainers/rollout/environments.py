@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
+from agentgym_envs.agenttraj import UNNAMED
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask, for_each
 from agentgym_envs.item_ids import is_item_file, read_item_ids
@@ -369,9 +370,16 @@ def mixture_of(
     weights = {} if environments is None else environments.weights
     strange, missing = sorted(set(rows) - set(weights)), sorted(set(weights) - set(rows))
     if environments is not None and environments.args.mix is not None and strange:
+        played = ", ".join(weights)
+        if UNNAMED in strange:
+            raise UsageError(
+                f"--mix weighs {played}, and there are conversations that name no task, so they "
+                "are of no environment; give each the id of a task as its item_id, or leave --mix "
+                "out"
+            )
         raise UsageError(
-            f"--mix weighs {', '.join(weights)}, and there are episodes of {', '.join(strange)}; "
-            "name these environments by --env too, with a weight each, or leave --mix out"
+            f"--mix weighs {played}, and there are episodes of {', '.join(strange)}; name these "
+            "environments by --env too, with a weight each, or leave --mix out"
         )
     if len(weights) > 1 and missing:
         logger.warning(

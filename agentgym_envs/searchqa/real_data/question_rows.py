@@ -45,6 +45,8 @@ class QuestionFile:
         """
         where = f"{self.path}, question {place}"
         row = self._rows[place]
+        if isinstance(row, ValueError):
+            raise row
         if not isinstance(row, Mapping):
             raise ValueError(f"{where}: expected an object, got {row!r:.80}")
         return _question(row, where), _answers(row, where)
@@ -78,7 +80,9 @@ class QuestionFile:
 
     @cached_property
     def _rows(self) -> JsonLines | Sequence[Any]:
-        return JsonLines(self.path) if self.path.suffix == ".jsonl" else list(read_rows(self.path))
+        if self.path.suffix == ".jsonl":
+            return JsonLines(self.path)
+        return list(read_rows(self.path, keep_bad_lines=True))
 
 
 def _question(row: Mapping[str, Any], where: str) -> str:

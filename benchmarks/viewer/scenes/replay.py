@@ -48,7 +48,8 @@ def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]
     """
     if folder is None:
         return {}
-    with contextlib.suppress(OSError, ValueError):
+    # A record of another form notes down nothing that can be read.
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
         name, record = nearest_record(Path(folder))
         part = "settings" if name == CELL_FILE else "EnvArguments"
         options = record.get(part, {})

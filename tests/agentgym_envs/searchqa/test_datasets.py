@@ -299,6 +299,21 @@ def test_bad_lines_are_left_out_and_named(tmp_path: Path, caplog: pytest.LogCapt
     assert f"{path}, object 3: not JSON" in caplog.text
 
 
+@pytest.mark.parametrize("ending", [".json", ".jsonl.gz"])
+def test_bad_lines_of_other_files_are_left_out_and_named(
+    tmp_path: Path, ending: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = write(tmp_path, "nq/test.jsonl", 2)
+    first, second = good.read_text().splitlines()
+    good.unlink()
+    path = good.with_name(f"test{ending}")
+    content = f"{first}\n{{\n{second}\n".encode()
+    path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    assert list(load_questions(tmp_path).numbers("test")) == [0, 2]
+    assert "1 of 3 rows hold no question and are left out" in caplog.text
+    assert f"{path}, line 2: not JSON" in caplog.text
+
+
 @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b'{"question": "x"}')[:-9]])
 def test_a_damaged_compressed_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "nq/test.jsonl.gz"

@@ -80,6 +80,12 @@ def test_what_environments_were_made_with_is_read_from_the_run_or_the_cell(file,
     assert env_kwargs_of(None) == {}
 
 
+@pytest.mark.parametrize("options", ["text", None, {"env_kwargs": 3}, {"env_kwargs": "[[1]]"}])
+def test_a_record_of_another_form_holds_no_keyword_arguments(options, tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"EnvArguments": options}))
+    assert env_kwargs_of(tmp_path, "agentgym/Wordle-v0") == {}
+
+
 def test_an_environment_of_several_is_made_as_it_was_by_name(tmp_path):
     ids = ["agentgym/TextCraft-v0", "agentgym/SearchQA-v0"]
     kwargs = '{"compat": null, "searchqa": {"top_k": 5}}'
