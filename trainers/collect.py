@@ -224,6 +224,17 @@ def main(argv: list[str] | None = None) -> int:
     if options.data:
         print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
         return 0
+    _play(env, budgets, policy, options)
+    return 0
+
+
+def _play(
+    env: EnvArguments,
+    budgets: EpisodeArguments,
+    policy: PolicyArguments,
+    options: CollectArguments,
+) -> None:
+    """Play the episodes, write them, and print what they were like."""
     if env.mix is not None and not (options.num_tasks or options.num_episodes):
         raise UsageError(
             f"--mix {env.mix} weighs some of the tasks, and each is played once; say how many by "
@@ -271,7 +282,6 @@ def main(argv: list[str] | None = None) -> int:
         watch.forget()
     environments.close()
     print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")
-    return 0
 
 
 def _check_format(options: CollectArguments) -> None:

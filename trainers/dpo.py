@@ -49,6 +49,7 @@ from trainers.rollout.environments import (
     Environments,
     check_of_environments,
     mixture_of,
+    order_seed,
 )
 from trainers.runs.folder import PAIRS, set_aside
 from trainers.runs.lock import holding
@@ -156,8 +157,7 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         )
         environments = None if env is None else open_environments(env)
         scenarios = [row["scenario"] for row in rows]
-        in_order = args.train_sampling_strategy == "sequential"
-        self.mixture = mixture_of(scenarios, environments, seed=None if in_order else args.seed)
+        self.mixture = mixture_of(scenarios, environments, seed=order_seed(args))
         watch_by_playing(
             self,
             environments,

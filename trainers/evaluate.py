@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from agentgym_envs.files import COMPRESSED
 from agentgym_envs.trajectory import Trajectory, write_jsonl
@@ -68,15 +68,7 @@ def evaluate(
         UsageError: there are no tasks, or no episode has a score.
         ValueError: there are no samples.
     """
-    if isinstance(rollout, str):
-        raise TypeError(
-            f"rollout must be a trainers.Rollout, got the name {rollout!r}; make it by "
-            f"trainers.open_rollout(PolicyArguments(policy={rollout!r}), environments, ...)"
-        )
-    if not task_ids:
-        raise UsageError("there are no tasks to evaluate on")
-    if samples < 1:
-        raise ValueError(f"samples must be >= 1, got {samples}")
+    _check_play(rollout, task_ids, samples)
     start = time.perf_counter()
     trajectories = rollout.run(
         [task_id for task_id in task_ids for _ in range(samples)],
@@ -99,6 +91,18 @@ def evaluate(
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def _check_play(rollout: Any, task_ids: Sequence[str], samples: int) -> None:
+    if isinstance(rollout, str):
+        raise TypeError(
+            f"rollout must be a trainers.Rollout, got the name {rollout!r}; make it by "
+            f"trainers.open_rollout(PolicyArguments(policy={rollout!r}), environments, ...)"
+        )
+    if not task_ids:
+        raise UsageError("there are no tasks to evaluate on")
+    if samples < 1:
+        raise ValueError(f"samples must be >= 1, got {samples}")
 
 
 _EVALUATION_STREAM = 2

@@ -125,16 +125,7 @@ class OnlineTrainer(
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        check_kind("args", args, self.takes, remedy=f"make a trainers.{self.config.__name__}(...)")
-        check_given(
-            self,
-            args=args,
-            rollout=rollout,
-            evaluation=evaluation,
-            further=kwargs,
-            remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
-        )
-        refuse_ignored(args, self.config.refused)
+        self._check_arguments(args, rollout, evaluation, kwargs)
         if env is None:
             raise TypeError(
                 f"{type(self).__name__} needs an environment to play, as its second argument; "
@@ -144,7 +135,6 @@ class OnlineTrainer(
         self.task_environments = open_environments(
             env, episodes=args.generation_batch_size * (2 if self.carry_over else 1)
         )
-        chosen = self.task_environments.args
         train_dataset = training_rows(train_dataset, self.task_environments, args)
         if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.task_environments, evaluation))
@@ -171,14 +161,28 @@ class OnlineTrainer(
         )
         self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)
-        names = self.task_environments.names
-        self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
-        self.add_callback(self._schedule_state)
         rewards = RewardFunctions(self.reward_func_names)
-        self.run_options = [chosen, rollout, evaluation, rewards]
-        keep_records(self, configs=self.run_options)
-        self.add_callback(Announcement(title_of(self), self._plan))
-        show_progress(self)
+        self.run_options = [self.task_environments.args, rollout, evaluation, rewards]
+        self._keep_records()
+
+    def _check_arguments(
+        self,
+        args: Any,
+        rollout: RolloutArguments,
+        evaluation: EvaluationArguments,
+        further: Mapping[str, Any],
+    ) -> None:
+        """Check what the trainer is given, before anything is loaded."""
+        check_kind("args", args, self.takes, remedy=f"make a trainers.{self.config.__name__}(...)")
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=further,
+            remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
+        )
+        refuse_ignored(args, self.config.refused)
 
     def _plan_batches(self, rollout: RolloutArguments) -> None:
         """Read what is played in a batch, how far ahead, and by what rewards are scaled."""
@@ -246,6 +250,15 @@ class OnlineTrainer(
             environments, evaluated, evaluation, self._files, eval_dataset=eval_dataset
         )
         self.make_validation = lambda: validation
+
+    def _keep_records(self) -> None:
+        """Add what writes the run's files, and what people see of it."""
+        names = self.task_environments.names
+        self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
+        self.add_callback(self._schedule_state)
+        keep_records(self, configs=self.run_options)
+        self.add_callback(Announcement(title_of(self), self._plan))
+        show_progress(self)
 
     def _horizon_at(self, step: int) -> float:
         """Return the turn limit of a step's episodes, the mean over environments."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -44,6 +44,7 @@ from trainers.rollout.environments import (
     Environments,
     check_of_environments,
     mixture_of,
+    order_seed,
 )
 from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.trl_bridge import ImitationTrainer, labelled_dataset
@@ -152,16 +153,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         args = AgentSFTConfig() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        check_kind("args", args, SFTConfig, remedy="make a trainers.AgentSFTConfig(...)")
-        check_given(
-            self,
-            args=args,
-            rollout=rollout,
-            evaluation=evaluation,
-            further=kwargs,
-            remedy="it learns from the trajectories that are its second argument",
-        )
-        refuse_ignored(args, AgentSFTConfig.refused)
+        self._check_arguments(args, rollout, evaluation, kwargs)
         if trajectories is None:
             raise TypeError(
                 "AgentSFTTrainer needs the episodes to imitate, as its second argument; read a "
@@ -193,10 +185,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         )
         self.row_name = _row_name(rows, count=len(self.train_dataset))
         environments = None if env is None else open_environments(env)
-        in_order = args.train_sampling_strategy == "sequential"
         # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.
         of_rows = scenarios if args.packing else self.train_dataset["scenario"]
-        self.mixture = mixture_of(of_rows, environments, seed=None if in_order else args.seed)
+        self.mixture = mixture_of(of_rows, environments, seed=order_seed(args))
         watch_by_playing(
             self,
             environments,
@@ -205,6 +196,25 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             scenarios=scenarios,
             eval_dataset=eval_dataset,
         )
+
+    def _check_arguments(
+        self,
+        args: Any,
+        rollout: RolloutArguments,
+        evaluation: EvaluationArguments,
+        further: Mapping[str, Any],
+    ) -> None:
+        """Check what the trainer is given, before anything is loaded."""
+        check_kind("args", args, SFTConfig, remedy="make a trainers.AgentSFTConfig(...)")
+        check_given(
+            self,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            further=further,
+            remedy="it learns from the trajectories that are its second argument",
+        )
+        refuse_ignored(args, AgentSFTConfig.refused)
 
 
 def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: RolloutArguments) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
 
 from agentgym_envs.registry import distinct_names
 from agentgym_envs.trajectory import Trajectory
-from trainers.evaluation.intervals import mean_of
+from trainers.evaluation.intervals import Estimate, mean_of
 from trainers.evaluation.results import EnvironmentResult, EvalResult, PanelTasks, SubtaskResult
 from trainers.evaluation.tally import Tally, tally, task_key
 
@@ -39,17 +39,9 @@ def summarize(
         ValueError: there is no episode with a score.
     """
     total = tally(trajectories)
-    groups: dict[str, list[Trajectory]] = {}
-    for trajectory in trajectories:
-        groups.setdefault(trajectory.env_id, []).append(trajectory)
-    scored = [part for part in map(tally, groups.values()) if part.episodes]
-    if not scored:
-        raise ValueError(
-            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
-            f"scored and the others failed"
-        )
-    success = mean_of([rate for part in scored if (rate := part.success()) is not None])
-    score = mean_of([rate for part in scored if (rate := part.score()) is not None])
+    groups = _grouped(trajectories, by=lambda one: one.env_id)
+    scored = _scored(list(map(tally, groups.values())), of=len(trajectories))
+    success, score = _mean(map(Tally.success, scored)), _mean(map(Tally.score, scored))
     finished = [t for t in trajectories if t.status != "failed"]
     environments = _environments(groups) if len(groups) > 1 else {}
     return EvalResult(
@@ -80,6 +72,26 @@ def summarize(
         panels=_panels(finished),
         environments=environments,
     )
+
+
+def _scored(parts: Sequence[Tally], *, of: int) -> list[Tally]:
+    """Return the environments with an episode that has a score.
+
+    Raises:
+        ValueError: there is none.
+    """
+    scored = [part for part in parts if part.episodes]
+    if not scored:
+        unscored = sum(part.unscored for part in parts)
+        raise ValueError(
+            f"no episode to evaluate: of {of}, {unscored} need a judge to be scored and the others "
+            "failed"
+        )
+    return scored
+
+
+def _mean(rates: Iterable[Estimate | None]) -> Estimate:
+    return mean_of([rate for rate in rates if rate is not None])
 
 
 def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
@@ -115,10 +127,17 @@ def _environment_result(trajectories: Sequence[Trajectory]) -> EnvironmentResult
 
 
 def _subtasks(trajectories: Sequence[Trajectory]) -> dict[str, SubtaskResult]:
-    by_subtask: dict[str, list[Trajectory]] = {}
+    parts = _grouped(trajectories, by=lambda one: one.subtask)
+    return {name: _subtask_result(tally(part)) for name, part in parts.items()}
+
+
+def _grouped(
+    trajectories: Sequence[Trajectory], *, by: Callable[[Trajectory], str]
+) -> dict[str, list[Trajectory]]:
+    groups: dict[str, list[Trajectory]] = {}
     for trajectory in trajectories:
-        by_subtask.setdefault(trajectory.subtask, []).append(trajectory)
-    return {name: _subtask_result(tally(part)) for name, part in by_subtask.items()}
+        groups.setdefault(by(trajectory), []).append(trajectory)
+    return groups
 
 
 def _subtask_result(part: Tally) -> SubtaskResult:

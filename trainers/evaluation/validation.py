@@ -199,15 +199,7 @@ class RolloutEvaluationMixin:
         step = self.state.global_step
         if not self.is_in_train:
             step = weights_step(self.args, self.state, self.control)
-        name = f"{label} at step {step}" if label != "eval" else f"evaluation at step {step}"
-        share = len(range(self.accelerator.process_index, len(task_ids), self.args.world_size))
-        with (
-            self.signs.writing(),
-            self.signs.playing(name, share, is_evaluation=True),
-            self.playing(),
-        ):
-            trajectories = self._play_share(validation, task_ids, label, step)
-        result = summarize(trajectories)
+        result = summarize(self._play_share(validation, task_ids, label, step))
         values = _values(result)
         values["runtime"] = max(gather_object([time.perf_counter() - start]))
         for name, of_one in result.environments.items():
@@ -243,16 +235,23 @@ class RolloutEvaluationMixin:
     ) -> list[Trajectory]:
         """Play this process's share of the tasks; return all processes' episodes, without tokens.
 
-        A share's random numbers are its own, else two processes would sample alike.
+        A share's random numbers are its own, else two processes would sample alike. Signs of life
+        are given meanwhile, and a signal ends it with a checkpoint.
         """
         processes, rank = self.accelerator.num_processes, self.accelerator.process_index
         places = range(rank, len(task_ids), processes)
-        share = () if processes == 1 else (rank,)
-        trajectories: list[Trajectory] = validation.play(
-            [task_ids[place] for place in places], step, share
-        )
-        name = "eval" if label == "eval" else f"eval_{label.replace('/', '_')}"
-        validation.on_trajectories(name, step, trajectories)
+        stream = () if processes == 1 else (rank,)
+        title = f"{'evaluation' if label == 'eval' else label} at step {step}"
+        with (
+            self.signs.writing(),
+            self.signs.playing(title, len(places), is_evaluation=True),
+            self.playing(),
+        ):
+            trajectories: list[Trajectory] = validation.play(
+                [task_ids[place] for place in places], step, stream
+            )
+            name = "eval" if label == "eval" else f"eval_{label.replace('/', '_')}"
+            validation.on_trajectories(name, step, trajectories)
         if processes == 1:
             return trajectories
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]

@@ -390,6 +390,11 @@ def mixture_of(
     return Mixture(rows, {name: weights.get(name, 1) for name in rows}, seed)
 
 
+def order_seed(args: Any) -> int | None:
+    """Return what seeds the order of an environment's rows; None where they keep their own."""
+    return None if args.train_sampling_strategy == "sequential" else int(args.seed)
+
+
 def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
     """Return an environment's keyword arguments: what all are given, and what it is by name."""
     kwargs: dict[str, Any] = {
