@@ -57,7 +57,7 @@ _BULLET = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+", re.MULTILINE)
 _NUMBERING = re.compile(r"(?:^|(?<=\s))\(?(\d+)[.)]\s+")
 _MARKUP = re.compile(r"</?answer>|\\boxed\b|<(?=[\w.-]+@[\w.-]+>)|(?<=\w)>(?=\W*$)")
 _LINE = re.compile(r"(?<=[^\s:;,]) *\n\s*")
-_BESIDE_NAMES = re.compile(r"(?:\([^()]*|\bwith )$")
+_BESIDE_NAMES = re.compile(r"(?:\([^()]*|\bwith (?:an? \w+ of )?)$")
 """What stands before a number that is given for a name: `Stockroom (7 issues)`."""
 
 

@@ -287,7 +287,7 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
         one("time", "17:30"), "At what time does The Wild Spoke close on Friday?",
         ["17:30", "5:30 pm", "5:30 p.m.", "It closes at 17:30.", "17:30:00",
          "On Friday it closes at 17:30.", "The Wild Spoke closes at 5:30 pm.", "17.30", "5.30 pm",
-         "5.30pm", "at 17.30."],
+         "5.30pm", "at 17.30.", "17:30 o'clock"],
         ["5:30", "17:00", "closed", "17:30 or 18:30", "09:00-17:30", "17 minutes", "17.3", "17.03",
          "5.30", "5.30 am", "$17.30", "17.30 km", "17.305", "17.30 stars"],
     ),
@@ -334,8 +334,10 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     (
         one("name", "Osier Wildflower Mix, 100 g"), "Which product has the lowest average?",
         ["Osier Wildflower Mix, 100 g (3.1)", "It is Osier Wildflower Mix, 100 g, with 3.1 stars",
-         "Osier Wildflower Mix, 100 g ($4.20) has the lowest average."],
+         "Osier Wildflower Mix, 100 g ($4.20) has the lowest average.",
+         "Osier Wildflower Mix, 100 g, with an average of 3.1"],
         ["Osier Wildflower Mix, 100 g has the highest average",
+         "Osier Wildflower Mix, 100 g has the best average",
          "Osier Wildflower Mix, 100 g (50 g)", "Osier Wildflower Mix, 100 g, 3.1"],
     ),
     (
@@ -347,7 +349,8 @@ TABLE: list[tuple[dict[str, Any], str, list[str], list[str]]] = [
     ),
     (
         one("name", "Farid Zamora"), "Who is the right person to ask about Packrat?",
-        ["Packrat's maintainer is Farid Zamora.", "Packrat is maintained by Farid Zamora"],
+        ["Packrat's maintainer is Farid Zamora.", "Packrat is maintained by Farid Zamora",
+         "Farid Zamora looks after Packrat"],
         ["Packrat's maintainer", "Farid Zamora, Malik Rossi"],
     ),
     (
