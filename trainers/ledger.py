@@ -28,6 +28,7 @@ class Answer:
         completion_tokens: tokens that were written.
         cost: what the server says that it cost, where it does.
         is_refusal: the server marks the text as the model's refusal to answer.
+        is_call: the text is a tool call that the server gave as one.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Answer:
     completion_tokens: int = 0
     cost: float | None = None
     is_refusal: bool = False
+    is_call: bool = False
 
 
 class Costs:

@@ -65,6 +65,7 @@ def read_answer(body: Any) -> Answer:
         finish_reason=str(choice.get("finish_reason") or ""),
         reasoning=reasoning,
         is_refusal=call is None and (is_refusal or _REFUSAL in reasons),
+        is_call=call is not None,
     )
 
 
@@ -72,9 +73,10 @@ def is_within_thought(answer: Answer) -> bool:
     """Return whether an answer may have been cut off before its thought ended.
 
     The server's chat template may have opened the thought, which nothing tells then; so a text that
-    was cut counts as a thought unless one has ended before it, in the text or apart from it.
+    was cut counts as a thought unless one has ended before it, in the text or apart from it. A tool
+    call of the server's is none, and its arguments are JSON only where they are whole.
     """
-    has_ended = strip_thinking(answer.text) not in (answer.text, CUT_THOUGHT)
+    has_ended = answer.is_call or strip_thinking(answer.text) not in (answer.text, CUT_THOUGHT)
     return answer.finish_reason == CUT and not (has_ended or (answer.reasoning and answer.text))
 
 

@@ -317,6 +317,17 @@ def test_a_text_that_was_cut_is_a_thought_unless_one_has_ended(
     assert is_within_thought(answer) is is_within
 
 
+def test_a_whole_tool_call_is_played_where_the_answer_was_cut_behind_it() -> None:
+    function = {"name": "add", "arguments": '{"number": 5}'}
+    message = {"content": None, "tool_calls": [{"function": function}]}
+    answer = read_answer({"choices": [{"finish_reason": "length", "message": message}]})
+    assert not is_within_thought(answer)
+    assert json.loads(answer.text)["arguments"] == {"number": 5}
+    function["arguments"] = '{"number": 5'
+    cut = read_answer({"choices": [{"finish_reason": "length", "message": message}]})
+    assert json.loads(cut.text)["arguments"] == '{"number": 5'  # no JSON object, so no action
+
+
 def test_nothing_of_an_answer_that_a_server_has_cut_is_played() -> None:
     def cut(body: dict[str, Any]) -> dict[str, Any]:
         answer = says_the_letter(body)

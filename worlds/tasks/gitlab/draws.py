@@ -158,6 +158,7 @@ _KINDS = ("", "such ", "open ", "matching ", "fitting ")
 _NOT = (
     *("any", "exist", "find", "found", "one of", "among", "listed", "appear", "there"),
     *("have a", "have one", "have the", "a single", "contain", "include", "assigned to any"),
+    *("an open", "see any", "see an", "see a "),
 )
 _NEITHER = (
     *("none", "nothing", "without", " lack", "missing", "nonexistent", "zero", "0 ", "empty"),

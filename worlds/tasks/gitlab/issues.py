@@ -152,12 +152,19 @@ class AssignStranger(Template):
         goal = impossible(
             ("member", "assignee", "belong", "offered", "list"),
             NONE,
+            (*person["name"].split(), *_SOMEBODY),
             about=(person["name"], project["name"]),
             pages=(f"{home}/members*", f"{home}/issues*"),
             also=["permission"],
         )
         return Case({"project": project["name"], "person": person["name"]}, goal)
 
+
+_SOMEBODY = (
+    *("she ", " he ", "they", "person", "user", "somebody", "someone", "assign", "is not", "isn't"),
+    *("- not a", "no member", "no such", "offered"),
+)
+"""How a reason says that it is about somebody else than the agent."""
 
 _CLOSED = (
     "SELECT id, author_id, confidential, closed_at FROM issues "
@@ -216,7 +223,8 @@ class ReopenForeign(Template):
 
 
 _NO_RIGHT = (
-    *("may not reopen", "allowed", "permi", "rights", "the right to", "role", "reporter", "button"),
+    *("may not reopen", "allowed", "permi", "rights", "the right to", "role", "button"),
+    *("guest", "reporter"),
     *("member", "access", "authoris", "authoriz", "privilege", "option to reopen", "its author"),
 )
 """How a reason says that somebody may not do it."""

@@ -94,7 +94,7 @@ class TrackUnsentOrder(Template):
         if rows(world, "SELECT * FROM shipments WHERE order_id = ?", latest["id"]):
             return None
         status = latest["status"][:6]  # cancelled has one l or two
-        sending = ("track", "ship", "sent", "dispatch", "deliver")
+        sending = ("track", "ship", "sent", "dispatch", "delivered", "delivery")
         goal = impossible(
             (*sending, status),
             (*NONE, status),

@@ -118,5 +118,6 @@ _NO_ORDERS = ("no order", "not have any order", "n't have any order", "not order
               "not placed", "n't placed", "not place", "n't place", "not made", "n't made",
               "never order", "never placed", "never made", "never bought", "without order",
               "without any order", "zero order", "0 order", "orders: 0", "ordered nothing",
-              "has none", "no purchase", "not bought", "n't bought", "yet to")  # fmt: skip
+              "has none", "is empty", "no purchase", "not bought", "n't bought",
+              "yet to")  # fmt: skip
 """How a reason says that there are no orders at all."""

@@ -119,7 +119,8 @@ _UNKNOWN = ("no order with number", "no order with this number", "no order with 
             "no order with the number", "no order with such", "no order of this number",
             "no order has", "no order exists", "no such", "not exist", "n't exist", "not find",
             "n't find", "not found", "be found", "nothing", "no match", "no result", "unknown",
-            "none of", "no record", "not in the", "n't in the", "invalid order",
+            "none of", "have an order", "not there", "n't there", "no record", "not in the",
+            "n't in the", "invalid order",
             "number is invalid", "number is not", "number isn't", "is missing")  # fmt: skip
 """How a reason says that there is no such order."""
 

@@ -132,6 +132,7 @@ OTHER_REASONS = {
         "{place} in {town} has no opening hours.",
         "The opening hours are not shown.",
         "The town {town} is unknown to me.",
+        "{town} does not exist.",
         "I may not look up hours.",
     ),
     155: (

@@ -117,6 +117,7 @@ BAD_REASONS = {
         "I am not signed in.",
         "Comments cannot be edited on this site.",
         "The post has no comments.",
+        "I may not edit my comment.",
     ),
     166: (
         "The community does not exist.",
