@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,18 @@ def test_every_answer_forbids_other_scripts_and_guessed_types(server: ViewerServ
         assert "script-src 'self';" in policy
         assert "unsafe" not in policy
         assert response.getheader("X-Content-Type-Options") == "nosniff"
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT"])
+def test_a_client_that_goes_silent_is_dropped(
+    server: ViewerServer, sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler: Any = server.RequestHandlerClass
+    assert handler.timeout == 60
+    monkeypatch.setattr(handler, "timeout", 0.1)
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=3) as silent:
+        silent.sendall(sent)
+        assert silent.recv(1) == b""
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
