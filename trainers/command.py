@@ -103,6 +103,8 @@ def run_training(
     try:
         with exit_statuses(trainer.args, command), explain_refusals(ImportError):
             train_and_save(trainer, resume=resume, command=command, configs=configs)
+        # Its threads would end some processes by SIGABRT when the interpreter does.
+        trainer.accelerator.state.destroy_process_group()
     finally:
         if environments is not None:
             environments.close()

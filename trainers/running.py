@@ -49,6 +49,8 @@ def train_and_save(
         add_options_for_trackers(trainer.args, configs)
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         _save(trainer, folder)
+        # A process that has ended may take those with it that still save.
+        trainer.accelerator.wait_for_everyone()
 
 
 def _begin(

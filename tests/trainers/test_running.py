@@ -18,6 +18,7 @@ from transformers import TrainerCallback
 from agentgym_envs import read_jsonl
 from tests.trainers.command import EPISODES, start, wait_for
 from tests.trainers.toys import make_folder
+from trainers import running
 from trainers.command import command_to_resume, run_training
 from trainers.grpo import main
 from trainers.models.loading import load_policy
@@ -445,3 +446,16 @@ def test_changes_are_told_by_option() -> None:
         "git": ["c", None],
     }
     assert changed_options(before, before) == {}
+
+
+def test_processes_wait_for_the_one_that_saves(
+    trainer_in: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launcher ends the others where one breaks at its end, as gloo's threads make it do."""
+    trainer = trainer_in(max_steps=1)
+    order: list[str] = []
+    save, wait = running.save_policy, trainer.accelerator.wait_for_everyone
+    monkeypatch.setattr(running, "save_policy", lambda *a: [order.append("save"), save(*a)])
+    trainer.accelerator.wait_for_everyone = lambda: [order.append("wait"), wait()]
+    train_and_save(trainer)
+    assert order[-2:] == ["save", "wait"]
