@@ -13,17 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
-from agentgym_envs.actions.calls import Call, python_call, read_call, short_name
-from agentgym_envs.actions.markup import first_turn, result_start
+from agentgym_envs.actions.calls import read_call
+from agentgym_envs.actions.literals import Call, python_call, short_name
+from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
 from agentgym_envs.actions.verbs import ActionVerb, shown
 from agentgym_envs.actions.wrapping import (
     clean_action,
     dressed_parts,
     find_action,
     is_action,
+    is_bare,
     last_labelled,
     read_action,
-    undressed,
 )
 from agentgym_envs.errors import InvalidAction
 
@@ -66,7 +67,12 @@ class PlainParser:
 
     def parse(self, completion: str) -> str:
         """Return the completion without what stands around the action."""
-        return read_action(completion, self.verbs)
+        if is_bare(completion.strip(), self.verbs):
+            return completion.strip()
+        turn = turn_of(completion)
+        action = read_action(turn, self.verbs)
+        refuse_open_thought(turn, free_texts(action, self.verbs))
+        return action
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the action itself."""
@@ -86,26 +92,29 @@ class ReactParser:
     def parse(self, completion: str) -> str:
         """Return the text behind the last `Action:`, as `last_labelled` reads it.
 
-        Without one, an action that is marked in another way counts, as by a tag or a bullet.
+        Without one, an action that is the whole answer, a line of its own or marked in another way
+        counts, as `find_action` reads it.
         """
-        action = last_labelled(completion, self.verbs)
+        turn = turn_of(completion)
+        action = last_labelled(turn, self.verbs)
         if action is None:
-            action = self._marked(completion)
+            action = self._unlabelled(turn[: result_start(turn)] or turn)
+        if action:
+            action = clean_action(action, self.verbs)
+        refuse_open_thought(turn, free_texts(action or "", self.verbs))
         if action is None:
             raise InvalidAction("There is no 'Action:' in your answer. " + self.instructions)
         if not action:
             raise InvalidAction("Nothing follows 'Action:'. " + self.instructions)
-        return clean_action(action, self.verbs)
+        return action
 
-    def _marked(self, completion: str) -> str | None:
-        text = first_turn(completion)
-        text = text[: result_start(text)].strip()
-        takes_any = not all(verb.has_words for verb in self.verbs)
-        for part in dressed_parts(text):
-            action = undressed(part, lambda layer: is_action(layer, self.verbs))
-            if action is not None or takes_any:
-                return part if action is None else action
-        return None
+    def _unlabelled(self, text: str) -> str | None:
+        """Return the action of a text without `Action:`, where the verbs tell it from a thought."""
+        verbs = [verb for verb in self.verbs if verb.is_distinct]
+        action = find_action(text, lambda part: is_action(part, verbs))
+        if action is None and len(verbs) < len(self.verbs):
+            return next(dressed_parts(text), None)
+        return action
 
     def format(self, action: str, thought: str = "") -> str:
         """Return the thought and the action behind their labels."""
@@ -130,7 +139,9 @@ class FunctionCallParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        call = read_call(completion, [verb.name for verb in self.verbs])
+        turn = turn_of(completion)
+        call = read_call(turn, [verb.name for verb in self.verbs])
+        refuse_open_thought(turn, _texts(call))
         return _built(self.verbs, call)
 
     def format(self, action: str, thought: str = "") -> str:
@@ -157,18 +168,27 @@ class CodeParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        text = first_turn(completion)
-        before = text[: result_start(text)]
-        for part in dict.fromkeys((before, text)):
-            blocks = [textwrap.dedent(block["inner"]) for block in _BLOCK.finditer(part)] or [part]
-            code = find_action(blocks[0], _is_call)
-            if code is not None:
-                break
+        turn = turn_of(completion)
+        text = turn[: result_start(turn)] or turn
+        texts = [textwrap.dedent(block["inner"]).strip() for block in _BLOCK.finditer(text)]
+        blocks = list(dict.fromkeys(texts)) or [text]
         if len(blocks) > 1:
             raise InvalidAction(
                 f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
             )
-        return _built(self.verbs, python_call(code or blocks[0]))
+        calls: dict[str, Call] = {}
+
+        def is_call(part: str) -> bool:
+            try:
+                calls[part] = python_call(part, [verb.name for verb in self.verbs])
+            except InvalidAction:
+                return False
+            return True
+
+        code = find_action(blocks[0], is_call)
+        call = calls[code] if code else python_call(blocks[0])
+        refuse_open_thought(turn, _texts(call))
+        return _built(self.verbs, call)
 
     def format(self, action: str, thought: str = "") -> str:
         """Write the call in a fenced block, below the thought as a comment."""
@@ -200,12 +220,18 @@ def make_parser(action_format: str, verbs: Sequence[ActionVerb]) -> ActionParser
     )
 
 
-def _is_call(code: str) -> bool:
-    try:
-        python_call(code)
-    except InvalidAction:
-        return False
-    return True
+def free_texts(action: str, verbs: Sequence[ActionVerb]) -> list[str]:
+    """Return the arguments of a plain action that hold words of the policy's own."""
+    for verb in verbs:
+        arguments = verb.match(action) if verb.free_text else None
+        if arguments is not None:
+            return [str(arguments[name]) for name in verb.free_text]
+    return []
+
+
+def _texts(call: Call) -> list[str]:
+    values = (*call.arguments.values(), *call.positional)
+    return [value for value in values if isinstance(value, str)]
 
 
 def _built(verbs: Sequence[ActionVerb], call: Call) -> str:

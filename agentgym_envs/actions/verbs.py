@@ -35,6 +35,8 @@ class ActionVerb:
         is_multiline: the last argument may go on over lines, as a program's text does.
         defaults: what stands for an argument that a call leaves out; these come last.
         notes: what an argument is, for tools' schemas; the template tells it of the others.
+        patterns: regular expressions of arguments, for a template that holds no words of its own
+            and would take any text.
     """
 
     name: str
@@ -45,6 +47,7 @@ class ActionVerb:
     notes: Mapping[str, str] = field(default_factory=dict, hash=False)
     free_text: tuple[str, ...] = ()
     is_multiline: bool = False
+    patterns: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or keyword.iskeyword(self.name):
@@ -56,7 +59,7 @@ class ActionVerb:
             raise ValueError(
                 f"{self.name}: a slot of a template is written {{name}}; got {self.template!r}"
             )
-        named = {*self.integers, *self.defaults, *self.notes, *self.free_text}
+        named = {*(*self.integers, *self.defaults, *self.notes, *self.free_text, *self.patterns)}
         strangers = named - set(self.parameters)
         if strangers:
             raise ValueError(f"{self.name}: {sorted(strangers)} are not in {self.template!r}")
@@ -73,9 +76,10 @@ class ActionVerb:
         return tuple(_SLOT.findall(self.template))
 
     @cached_property
-    def has_words(self) -> bool:
-        """Whether the template holds words of its own, which tell its actions from other texts."""
-        return any(character.isalnum() for character in _SLOT.sub("", self.template))
+    def is_distinct(self) -> bool:
+        """Whether words of the template or patterns tell the verb's actions from other texts."""
+        words = _SLOT.sub("", self.template)
+        return bool(self.patterns) or any(character.isalnum() for character in words)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -85,7 +89,8 @@ class ActionVerb:
             if index % 2 == 0:
                 pattern += re.escape(part)
             else:
-                pattern += f"(?P<{part}>{'[0-9]{1,100}' if part in self.integers else '.*?'})"
+                any_value = "[0-9]{1,100}" if part in self.integers else ".*?"
+                pattern += f"(?P<{part}>{self.patterns.get(part, any_value)})"
         return re.compile(pattern, re.DOTALL | re.IGNORECASE)
 
     @property

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agentgym_envs.actions import ActionParser, ActionVerb, ReactParser, make_parser
-from agentgym_envs.actions.calls import read_call, short_name
+from agentgym_envs.actions.calls import read_call
 from agentgym_envs.actions.compat import StrippedTextParser
+from agentgym_envs.actions.literals import short_name
 from agentgym_envs.actions.verbs import shown
 from agentgym_envs.actions.wrapping import last_labelled
 from agentgym_envs.errors import InvalidAction

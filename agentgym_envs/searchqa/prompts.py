@@ -15,6 +15,7 @@ VERBS: tuple[ActionVerb, ...] = (
         "<search>{query}</search>",
         "Search the collection; shows the best passages.",
         free_text=("query",),
+        is_multiline=True,
     ),
     ActionVerb(
         "open",
@@ -27,12 +28,14 @@ VERBS: tuple[ActionVerb, ...] = (
         "<python>{code}</python>",
         "Run a short Python program; shows what it prints.",
         free_text=("code",),
+        is_multiline=True,
     ),
     ActionVerb(
         "answer",
         "<answer>{answer}</answer>",
         "Give the final answer: a few words, no sentence. It ends the task.",
         free_text=("answer",),
+        is_multiline=True,
     ),
 )
 

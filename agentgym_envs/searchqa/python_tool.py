@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from agentgym_envs.actions.calls import MAX_CODE, read_python
+from agentgym_envs.actions.literals import MAX_CODE, read_python
 from agentgym_envs.errors import EnvFailure, InvalidAction, MissingExtra, needs_extra
 from agentgym_envs.searchqa.counting import (
     IS_SPENT,

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentgym_envs.actions import ActionVerb
-from agentgym_envs.actions.markup import first_turn
+from agentgym_envs.actions.markup import refuse_open_thought, turn_of
 from agentgym_envs.errors import InvalidAction
-
-_SPAN_TAG = re.compile(r"</?think>")
 
 
 class Tag(NamedTuple):
@@ -53,27 +51,18 @@ def find_tag(text: str, names: Sequence[str]) -> Tag | None:
 def read_tag(text: str, names: Sequence[str]) -> Tag | None:
     """Return the action that a text consists of, or None where it is no single action.
 
-    A program may hold anything, closing tags in its strings included.
+    A program may hold anything, closing tags in its strings included. An action in the tags of
+    another, `<answer><search>...</search></answer>`, is the inner one.
     """
     text = text.strip()
     for name in names:
         start, end = f"<{name}>", f"</{name}>"
         if text.startswith(start) and text.endswith(end) and len(text) >= len(start) + len(end):
             content = text[len(start) : -len(end)]
-            return None if name != "python" and end in content else Tag(name, content)
+            if name == "python":
+                return Tag(name, content)
+            return read_tag(content, names) or (None if end in content else Tag(name, content))
     return None
-
-
-def without_thoughts(text: str) -> str:
-    """Cut out the `<think>...</think>` spans of a text, and one that does not end."""
-    outside, depth_start, position = [], None, 0
-    for tag in _SPAN_TAG.finditer(text):
-        if tag[0] == "<think>" and depth_start is None:
-            depth_start = tag.start()
-        elif tag[0] == "</think>" and depth_start is not None:
-            outside.append(text[position:depth_start])
-            position, depth_start = tag.end(), None
-    return "".join([*outside, text[position:depth_start]])
 
 
 @dataclass(frozen=True)
@@ -100,7 +89,9 @@ class TagReactParser:
     def parse(self, completion: str) -> str:
         """Return the first action tag outside the thoughts."""
         names = [verb.name for verb in self.verbs]
-        tag = find_tag(first_turn(without_thoughts(completion)), names)
+        turn = turn_of(completion)
+        tag = find_tag(turn, names)
+        refuse_open_thought(turn if tag is None else turn[: turn.index(str(tag))])
         if tag is None:
             raise InvalidAction(
                 "There is no action in your answer. After your thoughts, write one of "

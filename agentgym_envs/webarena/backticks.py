@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.actions import ActionVerb, clean_action, last_labelled, unwrap
-from agentgym_envs.actions.markup import first_turn, result_start
+from agentgym_envs.actions.formats import free_texts
+from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
 from agentgym_envs.actions.wrapping import find_action as find_marked
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.webarena.actions import parse_action
@@ -35,9 +36,9 @@ class BacktickParser:
         if not self.verbs:
             action = find_action(completion)
         else:
-            text = first_turn(completion)
-            before = text[: result_start(text)]
-            action = self._find(before) or self._find(text)
+            turn = turn_of(completion)
+            action = self._find(turn[: result_start(turn)] or turn)
+            refuse_open_thought(turn, free_texts(action or "", self.verbs))
         if action is None:
             raise InvalidAction(
                 "There is no action in your answer. Write it between triple backticks, such as "

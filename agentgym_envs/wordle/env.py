@@ -57,7 +57,12 @@ class WordleEnv(TextEnv):
         "has it once. What is not a word of the game costs a guess too."
     )
     verbs = (
-        ActionVerb("guess", "{word}", f"Guess a word, a space between its letters: {EXAMPLE}"),
+        ActionVerb(
+            "guess",
+            "{word}",
+            f"Guess a word, a space between its letters: {EXAMPLE}",
+            patterns={"word": r"[a-z](?: ?[a-z]){4}"},
+        ),
     )
     default_max_turns = NUM_GUESSES
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {

@@ -248,7 +248,7 @@ def test_every_row_of_the_table_is_the_first_that_reads_its_examples() -> None:
         ("<function=jump></function>", "no function 'jump'"),
         ("<tool_call>get<arg_key>count</arg_key><arg_value>3</arg_value></tool_call>", "get takes"),
         ("[TOOL_CALLS]get[ARGS]three", "no JSON object"),
-        ("<|tool_call_start|>[look(), look()]<|tool_call_end|>", "2 function calls"),
+        ("<|tool_call_start|>[look(), get(1, 'x')]<|tool_call_end|>", "2 function calls"),
         ("<|tool_call>call:get{count:", "get takes"),
         ('<invoke name="get"><parameter name="count">x</parameter>', "get takes"),
         ('{"name": "get", "arguments": {"count": 3, "item": "oak', "no JSON object"),

@@ -161,7 +161,7 @@ def test_a_slip_is_read_as_the_action(
         ("jump.", "jump."),
         ("`", "`"),
         ("", ""),
-        ("look\nlook", "look\nlook"),
+        ("look\nget 3 dirt", "look\nget 3 dirt"),
     ],
 )
 def test_free_text_and_what_is_no_wrapping_stay(text: str, action: str) -> None:

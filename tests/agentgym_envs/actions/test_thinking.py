@@ -49,7 +49,6 @@ def test_the_answer_is_what_follows_the_thought(completion: str, answer: str) ->
         "<|START_THINKING|>Action: look",
         "<|channel|>analysis<|message|>Action: look",
         "<THINK>Action: look",
-        "<scratchpad>\nAction: look",
         "<s><think>Action: look",
         "<｜Assistant｜><think>\nAction: look",
         "<|im_start|>assistant <think>Action: look",

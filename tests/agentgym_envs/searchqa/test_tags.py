@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.searchqa.prompts import VERBS
-from agentgym_envs.searchqa.tags import Tag, TagReactParser, find_tag, read_tag, without_thoughts
+from agentgym_envs.searchqa.tags import Tag, TagReactParser, find_tag, read_tag
 
 NAMES = tuple(verb.name for verb in VERBS)
 PARSER = TagReactParser(VERBS)
@@ -24,19 +25,14 @@ def test_the_first_complete_tag_is_what_the_regular_expression_finds(text: str) 
     assert find_tag(text, ("search", "answer")) == expected
 
 
-@settings(max_examples=300)
-@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
-def test_thoughts_are_cut_as_the_regular_expression_cuts_them(text: str) -> None:
-    assert without_thoughts(text) == re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.DOTALL)
-
-
 @pytest.mark.parametrize("piece", ["<search>", "<think>", "</think>", "<", "<search><answer>"])
 def test_endless_openings_are_read_in_linear_time(piece: str) -> None:
     start = time.perf_counter()
     text = piece * 100_000
     find_tag(text, NAMES)
-    without_thoughts(text)
     read_tag(text, NAMES)
+    with contextlib.suppress(InvalidAction):
+        PARSER.parse(text)
     assert time.perf_counter() - start < 2
 
 
