@@ -24,6 +24,8 @@ _BEFORE_ARGUMENT = re.compile(r"[:,(\[={]\s?\Z")
 _BEHIND_ARGUMENT = re.compile(r"\s{0,9}[,}\])]")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
 _BEFORE_BRACKET = re.compile(r"[\w\])][ \t]{0,9}\Z")
+# What Google's and Moonshot's models write around an argument.
+_TOKENS = (("<escape>", "<escape>"), ('<|"|>', '<|"|>'), ("<|sep|>", "<|close|>argument"))
 _CLOSING = re.compile(r"</([\w:.-]{1,40})>")
 
 
@@ -35,9 +37,8 @@ def is_quoted(text: str, start: int, end: int) -> bool:
         start: where the part begins.
         end: where it ends.
     """
-    return (
-        in_quotes(text, start, end) or _in_brackets(text, start, end) or _in_tags(text, start, end)
-    )
+    looks = (_in_tokens, in_quotes, _in_brackets, _in_tags)
+    return any(look(text, start, end) for look in looks)
 
 
 def unquoted(pattern: re.Pattern[str], text: str, start: int = 0) -> Iterator[re.Match[str]]:
@@ -73,6 +74,19 @@ def in_quotes(text: str, start: int, end: int) -> bool:
                 is_argument and _BEHIND_ARGUMENT.match(text, string.end())
             ):
                 return True
+    return False
+
+
+def _in_tokens(text: str, start: int, end: int) -> bool:
+    for opening, closing in _TOKENS:
+        place = text.rfind(opening, max(0, start - _REACH), start) + len(opening)
+        if place < len(opening) or text.find(closing, end, end + _REACH) < 0:
+            continue
+        is_closed = closing in text[place:start] or (
+            opening == closing and text.count(opening, 0, start) % 2 == 0
+        )
+        if not is_closed:
+            return True
     return False
 
 

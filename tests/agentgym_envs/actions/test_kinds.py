@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -198,6 +200,54 @@ def test_the_one_call_of_a_verb_is_read_wherever_code_holds_it(body: str) -> Non
     code = body.replace("{}", 'get(3, "glass")')
     for text in (code, f"```python\n{code}\n```", f"```python\n{code}\n```\n" * 2):
         assert parser_of("TextCraft", "code").parse(text) == "get 3 glass"
+
+
+MARKUP: dict[str, Callable[[str], str]] = {
+    "Hermes": lambda text: f"<tool_call>{_call(text)}</tool_call>",
+    "line breaks in JSON": lambda text: (
+        f'{{"name": "type", "arguments": {{"element": 7, "content": "{text}"}}}}'
+    ),
+    "Qwen3-Coder": lambda text: (
+        "<tool_call>\n<function=type>\n<parameter=element>\n7\n</parameter>\n<parameter=content>\n"
+        f"{text}\n</parameter>\n</function>\n</tool_call>"
+    ),
+    "GLM": lambda text: (
+        "<tool_call>type\n<arg_key>element</arg_key><arg_value>7</arg_value><arg_key>content</arg_key>"
+        f"<arg_value>{text}</arg_value></tool_call>"
+    ),
+    "Mistral": lambda text: f"[TOOL_CALLS]type[ARGS]{json.dumps({'element': 7, 'content': text})}",
+    "LFM2": lambda text: f"<|tool_call_start|>[type(7, {text!r})]<|tool_call_end|>",
+    "Python": lambda text: f"type(7, '''{text}''')",
+    "Gemma 4": lambda text: (
+        f'<|tool_call>call:type{{element:7,content:<|"|>{text}<|"|>}}<tool_call|>'
+    ),
+    "FunctionGemma": lambda text: (
+        f"<start_function_call>call:type{{element:7,content:<escape>{text}<escape>}}"
+    ),
+    "Kimi K3": lambda text: (
+        '<|open|>call tool="type"<|sep|>'
+        '<|open|>argument key="element"<|sep|>7<|close|>argument<|sep|>'
+        f'<|open|>argument key="content"<|sep|>{text}<|close|>argument<|sep|><|close|>call<|sep|>'
+    ),
+}
+
+
+def _call(text: str) -> str:
+    return json.dumps({"name": "type", "arguments": {"element": 7, "content": text}})
+
+
+@pytest.mark.parametrize("markup", MARKUP)
+@pytest.mark.parametrize(
+    "text",
+    ["</think> closes", "see\n<think> here", "</s>", "<|im_end|>", "a\nUser: b", "<plan>x</plan>"],
+)
+def test_the_text_of_an_argument_stays_whole_in_the_markup_of_families(
+    text: str, markup: str
+) -> None:
+    parser = parser_of("WebArena", "function_call")
+    for before in ("", "<think>Hm.</think>\n"):
+        completion = strip_thinking(before + MARKUP[markup](text))
+        assert parser.parse(completion) == f"type [7] [{text}] [1]"
 
 
 def test_an_action_in_the_answer_s_tags_is_no_answer() -> None:
