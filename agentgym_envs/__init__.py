@@ -42,7 +42,7 @@ __all__ = [
     "restore",
     "write_jsonl",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _SCENARIOS = {
     "agentgym/BabyAI-v0": "agentgym_envs.babyai.env:BabyAIEnv",

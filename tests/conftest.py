@@ -6,13 +6,15 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 
 from agentgym_envs import secrets
 
-# The same examples in every run, on slow machines too.
-settings.register_profile("suite", deadline=None, derandomize=True, database=None)
-settings.load_profile("suite")
+# Before torch is imported. Runs are equal to the bit with one thread, and more threads than free
+# cores make everything many times slower.
+os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE")
+os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+pytest_plugins = ["pytester", "tests.quick"]
 
 # A test plays a few turns in each Java; its optimizing compiler pays off after thousands.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")

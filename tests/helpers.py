@@ -51,7 +51,7 @@ FORMATS_AND_COMPATS = [
 
 
 def unless_missing(env_id: str) -> Any:
-    """Skip an environment whose extra is not installed, as in `make test-envs`."""
+    """Skip an environment whose extra is not installed, as in `make test-partner NAME=envs`."""
     import pytest  # Here, since the workers of a vector environment import this module too.
 
     package = NEEDS.get(env_id)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ PACKAGES = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
 
 FILES = (
     *("setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CONTRIBUTING.md"),
+    *("CHANGELOG.md", "CITATION.cff"),
     *("Makefile", "constraints.txt", "mkdocs.yml", ".gitignore", ".pre-commit-config.yaml"),
 )
 FOLDERS = (*PACKAGES, "tests", "worlds", "lab", "docs", ".ci")
@@ -46,6 +48,7 @@ def wheel_names(source: Path) -> set[str]:
     return set(zipfile.ZipFile(built(source, "wheel")).namelist())
 
 
+@pytest.mark.full
 def test_an_sdist_holds_all_that_a_build_and_the_tests_need(source: Path) -> None:
     with tarfile.open(built(source, "sdist")) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -96,3 +99,23 @@ def test_the_constraints_pin_every_dependency_that_setup_names() -> None:
         if not line.startswith("#")
     }
     assert wanted - pinned == set()
+
+
+@pytest.mark.full
+def test_readmes_loop_runs_in_an_empty_environment_with_the_wheel(
+    source: Path, tmp_path: Path
+) -> None:
+    wheel = built(source, "wheel")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel]
+    subprocess.run(install, check=True)
+    loop = re.search(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )
+    assert loop is not None
+    for words in (["-c", loop[1]], ["-m", "agentgym_envs", "envs"]):
+        ended = subprocess.run(
+            [python, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        assert "success: True" in ended.stdout or "TextCraft-v0" in ended.stdout

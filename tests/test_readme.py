@@ -107,6 +107,7 @@ def run(words: list[str], shell: dict[str, str], folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_make_quickstart_installs_what_readmes_suite_needs(
     shell: dict[str, str], tmp_path: Path
 ) -> None:

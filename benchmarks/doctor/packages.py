@@ -81,10 +81,7 @@ def suite() -> Finding:
     try:
         installed = metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        text = (
-            f"{version} in {place} is not installed: its versions and extras cannot be checked, "
-            f"and `agentgym train` has no algorithms"
-        )
+        text = f"{version} in {place} is not installed: its versions and extras cannot be checked"
         return Finding(Status.BROKEN, text, pip_install(f"-e {shlex.quote(str(place))}"))
     if installed != version:
         text = f"{version} in {place}, but pip has installed {installed}"

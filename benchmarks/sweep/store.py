@@ -20,7 +20,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.secrets import reveal
 from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.ledger import Costs
@@ -74,8 +73,6 @@ class SweepFolder:
         Raises:
             ValueError: a cell of that name was played with other settings.
         """
-        for policy in {cell.policy for cell in cells}:
-            self._rename_folder(policy)
         for cell in cells:
             if any(self._of(cell).glob("batch_*.jsonl")) and (differing := self._differences(cell)):
                 raise ValueError(
@@ -221,13 +218,6 @@ class SweepFolder:
             return ""
         stored = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
         return "; ".join(differences(cell, stored))
-
-    def _rename_folder(self, policy: str) -> None:
-        """Give the folder that an earlier version named by an address its name without secrets."""
-        earlier, present = slug(reveal(policy)), slug(policy)
-        folder = self.path / CELLS / earlier
-        if folder.exists() and not (self.path / CELLS / present).exists():
-            folder.rename(self.path / CELLS / present)
 
     def _of(self, cell: Cell) -> Path:
         return self.path / CELLS / cell.name

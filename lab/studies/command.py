@@ -12,6 +12,7 @@ from trainers.options.errors import refuse
 STUDIES: dict[str, tuple[str, str]] = {
     "learning": ("lab.studies.learning", "every algorithm from one start"),
     "language_model": ("lab.studies.language_model", "SmolLM2 from SFT to GRPO"),
+    "rl_alone": ("lab.studies.rl_alone", "an instruct model by GRPO, without imitation"),
     "staleness": ("lab.studies.staleness", "played up to K steps ahead, on vLLM servers"),
     "horizons": ("lab.studies.horizons", "short, long, staged and adaptive turn horizons"),
     "credit": ("lab.studies.credit", "methods that credit single turns, against GRPO"),

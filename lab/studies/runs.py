@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -49,13 +50,16 @@ class Run:
         return (self.folder / DONE).exists()
 
 
-def play_all(runs: Sequence[Run], *, workers: int, threads: int) -> None:
+def play_all(
+    runs: Sequence[Run], *, workers: int, threads: int, seconds: float | None = None
+) -> None:
     """Play the runs that are not done yet, each from the command that has not ended yet.
 
     Args:
         runs: the runs.
         workers: runs at a time.
         threads: torch threads of each.
+        seconds: after which commands are told to stop, and trainings leave a checkpoint.
 
     Raises:
         RuntimeError: a command failed; the message names its log. The others that had begun end
@@ -64,8 +68,9 @@ def play_all(runs: Sequence[Run], *, workers: int, threads: int) -> None:
     """
     waiting = [run for run in runs if not run.is_done]
     print(f"{len(runs) - len(waiting)} of {len(runs)} runs are done", flush=True)
+    end = None if seconds is None else time.monotonic() + seconds
     with ThreadPoolExecutor(workers) as pool:
-        playing = [pool.submit(_play, run, threads) for run in waiting]
+        playing = [pool.submit(_play, run, threads, end) for run in waiting]
         try:
             finished, _ = wait(playing, return_when=FIRST_EXCEPTION)
         finally:
@@ -81,7 +86,7 @@ def left_of(runs: Sequence[Run]) -> str:
     return f"{done}; left: {', '.join(left)}" if left else done
 
 
-def _play(run: Run, threads: int) -> None:
+def _play(run: Run, threads: int, end: float | None) -> None:
     with holding(run.folder, "study"), (run.folder / LOG).open("a", encoding="utf-8") as log:
         for number, words in enumerate(run.commands):
             ended = run.folder / f"{DONE}_{number}"
@@ -89,9 +94,16 @@ def _play(run: Run, threads: int) -> None:
                 continue
             command = [sys.executable, "-m", run.module, *words]
             environ = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "PASSIVE"}
-            status = subprocess.run(
-                command, stdout=log, stderr=subprocess.STDOUT, env=environ, check=False
-            ).returncode
+            with subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, env=environ
+            ) as process:
+                try:
+                    process.wait(None if end is None else max(0.0, end - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    process.terminate()
+                    process.wait()
+                    return
+            status = process.returncode
             if status:
                 program = "agentgym" if run.module == AGENTGYM else f"python -m {run.module}"
                 raise RuntimeError(

@@ -84,7 +84,7 @@ def language_model_table(folder: Path, rows: Mapping[str, str]) -> str:
     if not any(measured.values()):
         raise UsageError(f"{folder} holds no measurement yet")
     seeds = sorted(set().union(*measured.values()))
-    header = ("", *(f"seed {seed}" for seed in seeds), "mean", "gain over SFT", "95% interval")
+    header = ("", *(f"seed {seed}" for seed in seeds), "mean", "gain", "95% interval")
     start = results_by_seed(folder / START)
     trained = list(rows.values())[list(rows.values()).index(START) + 1 :]
     cells = []

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentgym_envs import TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
 from tests.agentgym_envs.fuzzing import any_json, any_text, as_call, as_code, play
+from tests.quick import examples
 
 ENV_IDS = tuple(
     f"agentgym/{name}-v0" for name in ("ALFWorld", "BabyAI", "Maze", "SQL", "TextCraft", "Wordle")
@@ -62,7 +63,7 @@ def env_of(env_id: str, action_format: str) -> TextEnv:
 def test_any_text_is_answered(env_id: str, action_format: str) -> None:
     env = env_of(env_id, action_format)
 
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples(EXAMPLES))
     @given(
         st.integers(0, 50),
         st.lists(ANY_TEXT | PHRASES, min_size=1, max_size=STRINGS_PER_EXAMPLE),
@@ -78,7 +79,7 @@ def test_any_text_is_answered(env_id: str, action_format: str) -> None:
 def test_text_in_the_format_s_shape_is_answered(env_id: str, action_format: str) -> None:
     env = env_of(env_id, action_format)
 
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples(EXAMPLES))
     @given(
         st.integers(0, 50),
         st.lists(SHAPED[action_format], min_size=1, max_size=STRINGS_PER_EXAMPLE),
@@ -89,12 +90,13 @@ def test_text_in_the_format_s_shape_is_answered(env_id: str, action_format: str)
     answers()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("action_format", ACTION_FORMATS)
 @pytest.mark.parametrize("env_id", ENV_IDS)
 def test_very_long_text_is_answered(env_id: str, action_format: str) -> None:
     env = env_of(env_id, action_format)
 
-    @settings(max_examples=5)
+    @settings(max_examples=examples(5))
     @given(LONG, PHRASES)
     def answers(long: str, phrase: str) -> None:
         play(env, [long, f"Action: {phrase} {long}", f"```python\nget(1, {long!r})\n```"], seed=0)
@@ -103,6 +105,7 @@ def test_very_long_text_is_answered(env_id: str, action_format: str) -> None:
     answers()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("action_format", ACTION_FORMATS)
 @pytest.mark.parametrize("env_id", ENV_IDS)
 def test_what_breaks_parsers_elsewhere_is_answered(env_id: str, action_format: str) -> None:

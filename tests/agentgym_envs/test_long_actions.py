@@ -54,6 +54,7 @@ def completions(verb: ActionVerb, action_format: str, text: str) -> Iterator[str
         yield f"```python\n{verb.name}({name}=1, {name}=2)\n```"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_an_endless_text_is_not_repeated(name: str, compat: str | None, action_format: str) -> None:

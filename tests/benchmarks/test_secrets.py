@@ -139,6 +139,7 @@ def small_suite(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+@pytest.mark.full
 def test_a_sweep_and_its_report_leave_no_secret(
     leaks: Leaks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

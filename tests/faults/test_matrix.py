@@ -284,6 +284,7 @@ def cells() -> Iterator[Any]:
                 yield pytest.param(name, moment, action, marks=chosen)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "moment", "action"), list(cells()))
 def test_a_run_ends_as_if_nothing_had_been(
     name: str, moment: str, action: str, undisturbed: Callable[[str], Path], tmp_path: Path,

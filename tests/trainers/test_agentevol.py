@@ -178,6 +178,7 @@ def test_a_base_set_of_another_environment_is_refused(
         evolve(data=[str(tmp_path / "base.jsonl")], num_rounds=1, max_steps=1)
 
 
+@pytest.mark.full
 def test_a_resumed_run_ends_as_the_uninterrupted_one(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:
@@ -203,6 +204,7 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(
     assert torch.equal(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
 
 
+@pytest.mark.full
 def test_a_run_that_begins_anew_sets_the_rounds_aside_that_it_finds(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:
@@ -213,6 +215,7 @@ def test_a_run_that_begins_anew_sets_the_rounds_aside_that_it_finds(
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
 
 
+@pytest.mark.full
 def test_a_resumed_run_keeps_a_record_of_what_has_changed(
     evolve: Callable[..., list[Round]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -294,6 +297,7 @@ def test_the_command_evolves_and_evaluates(
     assert (out / "round_1" / "adapter").is_dir()
 
 
+@pytest.mark.full
 def test_an_interrupted_exploration_goes_on_where_it_was(
     evolve: Callable[..., list[Round]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,6 +176,7 @@ def test_without_staleness_nothing_is_played_ahead(
     assert not logged(trainer, "async/staleness")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("staleness", [1, 2])
 def test_episodes_are_of_the_weights_that_they_name_and_never_older_than_allowed(
     tmp_path: Path, staleness: int, tasks_in_lockstep: list[list[str]]
@@ -218,6 +219,7 @@ def test_of_the_batches_of_a_log_entry_the_greatest_age_is_logged() -> None:
     assert logged == {"async/staleness": [2.0, 0.0], "async/staleness_max": [2.0]}
 
 
+@pytest.mark.full
 def test_the_next_batch_is_played_while_the_policy_is_updated(tmp_path: Path) -> None:
     """The update waits for an environment's step, which in lockstep would never come."""
 
@@ -268,6 +270,7 @@ def test_from_two_on_weights_travel_amid_an_episode(tmp_path: Path) -> None:
     assert logged(trainer, "async/staleness_max") == [0, 1]
 
 
+@pytest.mark.full
 def test_what_was_under_way_at_a_checkpoint_is_played_again(
     tmp_path: Path, tasks_in_lockstep: list[list[str]]
 ) -> None:
@@ -348,6 +351,7 @@ def test_a_dead_servers_episodes_are_played_elsewhere_and_none_is_trained_twice(
     assert len(set(traces)) == 4 * EPISODES
 
 
+@pytest.mark.full
 def test_a_server_restarted_amid_what_is_played_ahead_is_given_weights_by_the_trainer(
     tmp_path: Path,
 ) -> None:
@@ -419,6 +423,7 @@ def test_a_signal_while_the_trainer_waits_ends_with_a_checkpoint_and_no_thread(
     assert players() == []
 
 
+@pytest.mark.full
 def test_weights_wait_for_a_server_that_is_away_and_play_goes_on(tmp_path: Path) -> None:
     with one_server() as (served, urls):
         load, refused = served.answers["/collective_rpc"], []

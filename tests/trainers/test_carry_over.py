@@ -157,6 +157,7 @@ def check_records(batches: list[list[Trajectory]], staleness: int) -> None:
             assert step - staleness <= versions(one)[0] <= versions(one)[-1] <= step
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("staleness", [1, 2, 3])
 def test_every_task_is_trained_on_once_and_no_turn_is_older_than_allowed(
     tmp_path: Path, staleness: int
@@ -175,6 +176,7 @@ def test_every_task_is_trained_on_once_and_no_turn_is_older_than_allowed(
     assert max(logged(trainer, "async/carried_staleness")) == (0.5 if staleness > 1 else 0)
 
 
+@pytest.mark.full
 def test_short_episodes_come_first_and_long_ones_go_on_with_later_weights(tmp_path: Path) -> None:
     snapshots = Snapshots()
     make_trainer(tmp_path, 3, snapshots).train()
@@ -240,6 +242,7 @@ def test_without_it_nothing_is_carried(tmp_path: Path, monkeypatch: pytest.Monke
     assert trainer.task_environments.vectors["lengths"].num_envs == SIZE * GROUPS
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_resumed_run_plays_what_was_carried_again(tmp_path: Path, goes_on: bool) -> None:
     def stop() -> None:
@@ -280,6 +283,7 @@ def test_machinery_that_breaks_amid_a_step_leaves_a_checkpoint_with_all_its_task
     check_records(batches_of(tmp_path), 3)
 
 
+@pytest.mark.full
 def test_episodes_carried_at_an_evaluation_are_played_to_their_end(tmp_path: Path) -> None:
     trainer = make_trainer(
         *(tmp_path, 3), eval_strategy="steps", eval_steps=1, load_best_model_at_end=False
@@ -289,6 +293,7 @@ def test_episodes_carried_at_an_evaluation_are_played_to_their_end(tmp_path: Pat
     check_records(batches_of(tmp_path), 3)
 
 
+@pytest.mark.full
 def test_failed_episodes_are_counted_and_their_group_is_complete(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, 3, env={"env_kwargs": json.dumps({"broken": [4]})})
     trainer.train()
@@ -299,6 +304,7 @@ def test_failed_episodes_are_counted_and_their_group_is_complete(tmp_path: Path)
     assert [len(batch) for batch in batches] == [SIZE * GROUPS] * 8
 
 
+@pytest.mark.full
 def test_a_group_keeps_the_horizon_of_the_step_at_which_it_was_asked_for(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, 3, rollout={"horizon": "scaling:2,4@3"}, env={"num_envs": 2})
     trainer.train()
@@ -309,11 +315,13 @@ def test_a_group_keeps_the_horizon_of_the_step_at_which_it_was_asked_for(tmp_pat
     assert max(len(one.turns) for batch in batches_of(tmp_path) for one in batch) == 4
 
 
+@pytest.mark.full
 def test_environments_may_step_while_others_are_answered(tmp_path: Path) -> None:
     make_trainer(tmp_path, 2, env={"env_backend": "thread", "overlap": True, "num_envs": 5}).train()
     check_records(batches_of(tmp_path), 2)
 
 
+@pytest.mark.full
 def test_a_batch_that_serves_several_steps_counts_them(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, 3, num_iterations=2)
     trainer.train()
@@ -322,6 +330,7 @@ def test_a_batch_that_serves_several_steps_counts_them(tmp_path: Path) -> None:
     assert max(logged(trainer, "async/staleness_max")) == 2
 
 
+@pytest.mark.full
 def test_a_server_is_sent_the_weights_of_each_step(tmp_path: Path) -> None:
     snapshots = Snapshots()
     with one_server() as (served, urls):

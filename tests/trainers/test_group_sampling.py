@@ -105,6 +105,7 @@ def test_branches_count_in_dynamic_sampling_too(trainer_in: Make) -> None:
     assert trainer.state.log_history[0]["frac_turns_played"] == pytest.approx(6 / 8)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("env", "options", "metric"),
     [

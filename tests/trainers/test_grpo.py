@@ -176,6 +176,7 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
     assert all(torch.equal(one, other) for one, other in weights)
 
 
+@pytest.mark.full
 def test_a_reference_that_moves_is_resumed_where_it_was(
     trainer_in: Callable[..., AgentGRPOTrainer], tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ def assert_equal_runs(folder: Path, other: Path) -> None:
 # Outages ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_run_waits_for_machinery_and_ends_as_if_nothing_had_been(
     train: Train, undisturbed: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -360,6 +361,7 @@ def test_a_folder_that_cannot_be_written_is_refused_in_a_sentence(
 # Owners -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_second_run_is_told_who_holds_the_folder(
     model: str, train: Train, tmp_path: Path
 ) -> None:

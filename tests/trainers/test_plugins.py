@@ -75,6 +75,7 @@ def test_without_the_package_the_trainer_is_unknown(capsys: pytest.CaptureFixtur
 
 
 # TRL warns that `rollout_func` is experimental.
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:You are using 'rollout_func'")
 def test_the_pages_script_trains_a_stock_trainer_with_our_rollouts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

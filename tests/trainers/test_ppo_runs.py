@@ -144,6 +144,7 @@ def history(trainer: AgentPPOTrainer) -> dict[int, tuple[float, ...]]:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "iterations"),
     [

@@ -69,6 +69,7 @@ def test_there_is_a_script_of_fewer_than_30_lines_for_each_algorithm() -> None:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "algorithm",
     [
@@ -90,6 +91,7 @@ def test_a_script_trains_a_step_and_saves_the_model(
     assert "1 optimizer steps, written to runs/python" in capsys.readouterr().out
 
 
+@pytest.mark.full
 def test_agentevols_script_does_a_round(script: Any) -> None:
     names = script("agentevol")
     assert names["done"].number == 1 and names["done"].global_step == 1
@@ -97,6 +99,7 @@ def test_agentevols_script_does_a_round(script: Any) -> None:
     assert Path("runs/python/agentevol/run.lock").exists() is False
 
 
+@pytest.mark.full
 def test_what_the_page_says_of_stopping_resuming_and_saving(
     script: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +116,7 @@ def test_what_the_page_says_of_stopping_resuming_and_saving(
     assert not list(Path("runs/python/sft").glob("previous-*"))
 
 
+@pytest.mark.full
 def test_the_horizon_of_the_page_grows(script: Any) -> None:
     trainer = script("grpo")["trainer"]
     assert [trainer.rollout.schedule(step) for step in (0, 30, 60)] == [4, 6, 8]

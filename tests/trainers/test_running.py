@@ -63,6 +63,7 @@ def steps_of(folder: Path) -> list[int]:
 # Signals ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_ctrl_c_saves_says_how_to_go_on_and_the_run_goes_on(
     command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

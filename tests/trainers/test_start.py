@@ -53,6 +53,7 @@ def test_a_second_adapter_loads_on_the_merged_start(adapter: Path, tmp_path: Pat
         assert torch.allclose(logits(ours), logits(start), atol=1e-4)
 
 
+@pytest.mark.full
 def test_the_start_is_found_where_the_run_was_moved_to(adapter: Path, tmp_path: Path) -> None:
     train(adapter, tmp_path / "run", "--use_peft", "--lora_r", "2")
     moved = (tmp_path / "run").rename(tmp_path / "moved")
@@ -83,6 +84,7 @@ def test_the_start_of_an_earlier_run_is_replaced(adapter: Path, tmp_path: Path) 
         assert torch.equal(logits(saved), start)
 
 
+@pytest.mark.full
 def test_the_start_is_saved_only_where_it_was_merged_and_an_adapter_needs_it(
     adapter: Path, tmp_path: Path
 ) -> None:
@@ -92,6 +94,7 @@ def test_the_start_is_saved_only_where_it_was_merged_and_an_adapter_needs_it(
     assert not (tmp_path / "other" / START).exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("further", [[], ["--use_peft", "--lora_r", "2"]])
 def test_the_kl_is_relative_to_an_adapter_s_folder(
     adapter: Path, tmp_path: Path, further: list[str]

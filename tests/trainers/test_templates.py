@@ -78,6 +78,7 @@ def sampled_turns(trace: TokenTrace) -> list[list[int]]:
     return [[id_ for id_, _ in run] for is_sampled, run in runs if is_sampled]
 
 
+@pytest.mark.full
 def test_an_episode_in_traces_by_turn_has_the_gradient_of_its_sampled_tokens(
     folder: str, tmp_path: Path
 ) -> None:
@@ -124,6 +125,7 @@ def test_an_episode_in_traces_by_turn_has_the_gradient_of_its_sampled_tokens(
     assert expected.abs().max() > 1e-3
 
 
+@pytest.mark.full
 def test_grpo_trains_two_steps_and_says_what_it_costs(
     folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +142,7 @@ def test_grpo_trains_two_steps_and_says_what_it_costs(
     assert logged[0]["sampling/sampling_logp_difference/max"] < 1e-4
 
 
+@pytest.mark.full
 def test_variables_are_on_record_and_a_saved_model_plays_with_them(
     folder: str, tmp_path: Path
 ) -> None:

@@ -210,6 +210,7 @@ def test_the_observation_loss_is_the_mean_surprise_at_what_the_environment_said(
     assert entry["observation_loss"] == pytest.approx(float(expected), rel=1e-4)
 
 
+@pytest.mark.full
 def test_information_gain_trains_on_questions(tmp_path: Path) -> None:
     status = grpo.main(
         [

@@ -121,9 +121,9 @@ class EvalResult:
         wall_s: seconds.
         subtasks: the table by subtask; of several environments each has its own.
         tasks: the share of successful episodes by task id.
-        episodes: how many that share is of, by task id; empty in earlier versions.
+        episodes: how many that share is of, by task id.
         unscored: episodes that only a judge could have scored, where there was none.
-        panels: which tasks of which environments have a success; empty in earlier versions.
+        panels: which tasks of which environments have a success.
         global_step: the optimizer step that a trained policy is of; 0 for others.
         run: what was run: options, versions, command, as in a training run's `run.json`; empty
             where no command was.

@@ -24,6 +24,7 @@ HOOKS: dict[str, dict[str, str]] = {
         "_get_train_sampler": "train_dataset",
         "_issue_warnings_after_load": "load_result",
         "_load_best_model": "",
+        "_load_from_checkpoint": "resume_from_checkpoint model",
         "_load_optimizer_and_scheduler": "checkpoint",
         "_load_rng_state": "checkpoint",
         "_maybe_log_save_evaluate": ANY,

@@ -22,6 +22,7 @@ def solves(env: ALFWorldEnv) -> bool:
     return False
 
 
+@pytest.mark.full
 def test_the_expert_solves_every_task_when_it_has_the_turns() -> None:
     env = ALFWorldEnv(max_turns=100)
     unsolved = []

@@ -13,7 +13,7 @@ from tests.agentgym_envs.alfworld.real_engine import data_folder, real_game
 
 pytestmark = pytest.mark.skipif(
     data_folder() is None,
-    reason="needs TextWorld's engine; `make test-textworld` installs it and runs these tests",
+    reason="needs TextWorld's engine: make test-partner NAME=textworld",
 )
 GAMES = 60
 TURNS = 40

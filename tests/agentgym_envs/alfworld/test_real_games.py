@@ -21,7 +21,7 @@ from tests.agentgym_envs.alfworld.real_engine import data_folder, write_game
 pytestmark = [
     pytest.mark.skipif(
         data_folder() is None,
-        reason="needs TextWorld's engine; `make test-textworld` installs it and runs these tests",
+        reason="needs TextWorld's engine: make test-partner NAME=textworld",
     ),
     pytest.mark.slow,
 ]

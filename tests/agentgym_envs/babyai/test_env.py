@@ -20,6 +20,7 @@ import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS, make_level
 from agentgym_envs.babyai.repairs import repair
 from tests.helpers import FORMATS_AND_COMPATS
+from tests.quick import examples
 
 KEY_IN_BOX = AGENTGYM_LEVELS.index("BabyAI-KeyInBox-v0")
 OPEN_RED_DOOR = AGENTGYM_LEVELS.index("BabyAI-OpenRedDoor-v0")
@@ -338,6 +339,7 @@ def transcript(task_ids: list[int]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.full
 def test_a_task_is_the_same_under_any_hash_seed_and_whatever_was_played_before():
     ids = [0, 38, 27, 4_000_001]
     here = transcript([15, 22, *ids])
@@ -374,7 +376,7 @@ def test_the_seed_never_changes_what_a_task_holds(number: int):
     assert first == second
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_no_string_breaks_the_environment(data: st.DataObject):
     action_format, compat = data.draw(st.sampled_from(FORMATS_AND_COMPATS))

@@ -112,6 +112,7 @@ def test_the_mazes_are_trees_whose_goal_is_not_straight_ahead() -> None:
             assert NEAREST <= far[maze.start] <= FARTHEST and far[maze.start] > straight
 
 
+@pytest.mark.full
 def test_no_maze_of_the_tests_is_trained_on() -> None:
     mazes = {split: {TASKS.maze(n) for n in TASKS.numbers(split)} for split in TASKS.splits}
     assert {split: len(found) for split, found in mazes.items()} == {

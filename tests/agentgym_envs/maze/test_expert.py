@@ -111,6 +111,7 @@ def test_an_expert_whose_moves_are_not_played_ends() -> None:
     assert set(env.expert()) == {"move right"}
 
 
+@pytest.mark.full
 def test_the_right_hand_comes_to_every_goal_and_straight_on_does_not() -> None:
     env = made(max_turns=100)
     reached = {"right_hand": 0, "toward_goal": 0}
@@ -124,6 +125,7 @@ def test_the_right_hand_comes_to_every_goal_and_straight_on_does_not() -> None:
     assert 0 < reached["toward_goal"] < 40
 
 
+@pytest.mark.full
 def test_rules_that_do_not_plan_stay_clearly_below_the_expert_in_rooms() -> None:
     env = made(max_turns=60)
     task_ids = env.task_ids("rooms")[::4]

@@ -46,6 +46,7 @@ def test_nothing_else_is_answered(url: str) -> None:
     assert pages.answer(url) is None
 
 
+@pytest.mark.full
 def test_the_package_s_python_and_selenium_are_never_imported() -> None:
     code = (
         "import sys, agentgym_envs.miniwob.env as module; module.MiniWoBEnv(); "

@@ -101,6 +101,7 @@ def test_the_servers_own_limit_truncates(server: Server) -> None:
     env.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("action", "cause"),
     [

@@ -123,6 +123,7 @@ def test_another_action_takes_a_questions_place(env: SciWorldEnv) -> None:
     assert (observation, info["is_valid_action"]) == ("The door is now open.", True)
 
 
+@pytest.mark.full
 def test_valid_actions_are_listed_for_those_who_ask_and_change_nothing() -> None:
     asking, other = make(available_actions=True), make()
     _, info = start(asking, FIND_ANIMAL)
@@ -136,6 +137,7 @@ def test_valid_actions_are_listed_for_those_who_ask_and_change_nothing() -> None
     asking.close()
 
 
+@pytest.mark.full
 def test_listed_actions_are_valid() -> None:
     env = make(available_actions=True)
     _, info = start(env, BOIL)
@@ -146,6 +148,7 @@ def test_listed_actions_are_valid() -> None:
     env.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("action_format", ["react", "function_call", "code"])
 def test_every_format_plays_the_same_game(env: SciWorldEnv, action_format: str) -> None:
     other = make(action_format=action_format)
@@ -161,6 +164,7 @@ def test_every_format_plays_the_same_game(env: SciWorldEnv, action_format: str) 
     other.close()
 
 
+@pytest.mark.full
 def test_an_episode_depends_on_nothing_that_others_play(env: SciWorldEnv) -> None:
     def play(*, among: list[SciWorldEnv]) -> list[Any]:
         for each in among:
@@ -200,6 +204,7 @@ def test_the_possible_actions_need_a_reset() -> None:
             make(available_actions=lists).available_actions()
 
 
+@pytest.mark.full
 def test_without_the_extra_the_remedy_is_named() -> None:
     program = (
         "import sys; sys.modules['scienceworld'] = None\n"

@@ -46,6 +46,7 @@ def finish(env: SciWorldEnv) -> bool:
     return bool(info["success"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "before",
     [
@@ -79,6 +80,7 @@ def first_training_task(task: str) -> int:
     return next(n for n in TASKS.numbers("train") if TASKS.game(n).task == task)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "task",
     [
@@ -114,6 +116,7 @@ def test_the_expert_looks_once_before_it_names_what_it_has_not_seen(
         assert info["success"]
 
 
+@pytest.mark.full
 def test_after_a_detour_the_expert_still_looks(env: SciWorldEnv) -> None:
     env.reset(options={"task_id": first_training_task("lifespan-longest-lived")})
     for action in ("open door to workshop", "go to workshop", "wait1"):
@@ -130,6 +133,7 @@ def test_an_expert_that_is_asked_twice_says_the_same(env: SciWorldEnv) -> None:
     assert gold_path.cache_info().hits
 
 
+@pytest.mark.full
 def test_a_solution_does_not_depend_on_what_was_solved_before() -> None:
     simulator = Simulator()
     alone = simulator.solve("test-conductivity", 605)
@@ -139,6 +143,7 @@ def test_a_solution_does_not_depend_on_what_was_solved_before() -> None:
     simulator.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", [2041, pytest.param(71, marks=pytest.mark.science)])
 def test_a_solution_that_fails_is_replaced_by_another(number: int) -> None:
     """The house has two shovels, and one is the wrong one; chocolate burns while it is watched."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentgym_envs import TextEnv
 from agentgym_envs.actions import ACTION_FORMATS
 from tests.agentgym_envs.fuzzing import any_text, as_call, as_code, play
+from tests.quick import examples
 
 EXAMPLES = 12  # x 4 formats x up to 6 strings
 TASKS = (0, 1416, 3236, 4168, 4639 + 126)
@@ -65,7 +66,7 @@ def play_task(env: TextEnv, number: int, completions: list[str]) -> None:
     ],
 )
 def test_any_text_is_answered(action_format: str) -> None:
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples(EXAMPLES))
     @given(
         st.sampled_from(TASKS),
         st.lists(ANY_TEXT | SHAPED[action_format], min_size=1, max_size=6),
@@ -77,7 +78,7 @@ def test_any_text_is_answered(action_format: str) -> None:
 
 
 def test_any_text_is_answered_in_the_originals_mode() -> None:
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples(EXAMPLES))
     @given(st.sampled_from(TASKS), st.lists(ANY_TEXT | PHRASES, min_size=1, max_size=6))
     def answers(number: int, completions: list[str]) -> None:
         play_task(env_of("plain", "agentgym"), number, completions)

@@ -69,6 +69,7 @@ def test_all_environments_share_one_process() -> None:
     second.close()
 
 
+@pytest.mark.full
 def test_a_killed_process_fails_every_episode_and_the_next_reset_starts_another() -> None:
     first, second = started(), started()
     os.kill(shared_jvm().pid, signal.SIGKILL)
@@ -83,6 +84,7 @@ def test_a_killed_process_fails_every_episode_and_the_next_reset_starts_another(
         env.close()
 
 
+@pytest.mark.full
 def test_a_process_that_hangs_is_a_failure_after_the_timeout() -> None:
     env, other = started(), started()
     env.simulator.timeout = 1.0  # not before it has started, which may take longer
@@ -128,6 +130,7 @@ def test_a_thread_that_only_queues_for_java_does_not_cost_the_others_their_episo
         assert "failure" not in env.step([None, "look around"])[4][1]
 
 
+@pytest.mark.full
 def test_java_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     close_jvm()
     monkeypatch.setattr(jvm_module, "HEAP_MEGABYTES", 12)
@@ -137,6 +140,7 @@ def test_java_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     env.close()
 
 
+@pytest.mark.full
 def test_a_killed_java_is_said_to_have_been_killed() -> None:
     env = started()
     os.kill(shared_jvm().pid, signal.SIGKILL)
@@ -186,6 +190,7 @@ def test_the_failure_rules_play_the_episodes_of_a_dead_process_again() -> None:
     assert [len(t.turns) for t in trajectories] == [5] * 3
 
 
+@pytest.mark.full
 def test_threads_play_what_one_thread_plays() -> None:
     tasks = ["sciworld_0", "sciworld_4168", "sciworld_3836", "sciworld_120"]
     transcripts = []
@@ -198,6 +203,7 @@ def test_threads_play_what_one_thread_plays() -> None:
     assert transcripts[0] == transcripts[1]
 
 
+@pytest.mark.full
 def test_a_forked_child_starts_its_own_process_and_leaves_its_parents_alone() -> None:
     outputs = run(
         """
@@ -227,6 +233,7 @@ def test_a_forked_child_starts_its_own_process_and_leaves_its_parents_alone() ->
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", ["process"])
 def test_worker_processes_have_a_java_each(backend: str) -> None:
     with TextVectorEnv("SciWorld", 2, backend="process") as env:
@@ -234,6 +241,7 @@ def test_worker_processes_have_a_java_each(backend: str) -> None:
         assert "boil" in observations[0] and "freeze" in observations[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "end",
     ["pass", pytest.param("raise SystemExit", marks=pytest.mark.slow), "os.kill(os.getpid(), 9)"],
@@ -265,6 +273,7 @@ def test_java_ends_with_its_python(end: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_closing_leaves_no_file_handle_and_no_thread() -> None:
     close_jvm()
     threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))
@@ -275,6 +284,7 @@ def test_closing_leaves_no_file_handle_and_no_thread() -> None:
     assert len(os.listdir("/proc/self/fd")) == handles
 
 
+@pytest.mark.full
 def test_an_environment_that_is_dropped_gives_its_simulator_back() -> None:
     env = started()
     jvm = shared_jvm()

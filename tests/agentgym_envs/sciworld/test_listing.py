@@ -46,6 +46,7 @@ def listed(env: Any, number: int, actions: tuple[str, ...]) -> list[str]:
     return list(play(env, number, actions)[1]["available_actions"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("number", "actions"),
     [
@@ -68,6 +69,7 @@ def test_no_listed_action_is_refused(
             assert info["is_valid_action"], (action, observation)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("number", "actions"), [(PAINT, ART_STUDIO), (BOIL, OUTSIDE)])
 def test_a_listed_name_fits_one_thing(listing: Any, number: int, actions: tuple[str, ...]) -> None:
     looks = [each for each in listed(listing, number, actions) if each.startswith("look at ")]
@@ -76,6 +78,7 @@ def test_a_listed_name_fits_one_thing(listing: Any, number: int, actions: tuple[
     assert len({each[0] for each in read}) == len(looks)
 
 
+@pytest.mark.full
 def test_what_would_do_nothing_is_not_listed(listing: Any) -> None:
     actions = listed(listing, BOIL, KITCHEN)
     assert "mix counter" in actions and "pour bowl into sink" in actions
@@ -87,6 +90,7 @@ def test_what_would_do_nothing_is_not_listed(listing: Any) -> None:
     assert "use axe on lighter" in tools and "use axe on air" not in tools
 
 
+@pytest.mark.full
 def test_a_dunk_is_listed_in_the_order_in_which_it_is_read(listing: Any, other: Any) -> None:
     where = (*KITCHEN, "open cupboard", "activate sink", "close drain", "wait1")
     dunks = [each for each in listed(listing, BOIL, where) if each.startswith("dunk ")]
@@ -108,6 +112,7 @@ def expert_is_listed(env: Any, number: int) -> dict[str, str]:
     return invalid
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", [PAINT, POWER, GLASS_JARS])
 def test_the_experts_actions_are_listed(listing: Any, number: int) -> None:
     assert expert_is_listed(listing, number) == {}
@@ -124,6 +129,7 @@ def test_the_experts_actions_are_listed_in_every_task(listing: Any, task: str) -
     assert not invalid or task.startswith(("grow-", "mendelian-"))
 
 
+@pytest.mark.full
 def test_the_expert_goes_on_after_its_actions_under_listed_names(listing: Any) -> None:
     listing.reset(options={"task_id": PAINT})
     moves = listing.expert()
@@ -174,6 +180,7 @@ def test_a_hidden_terminal_means_its_thing_where_that_would_connect_it_first(lis
         assert (meaning == listed_as) is is_first
 
 
+@pytest.mark.full
 def test_things_without_names_of_their_own_need_a_question(listing: Any) -> None:
     _, info = listing.reset(options={"task_id": APPLE_TREE})
     asked = []

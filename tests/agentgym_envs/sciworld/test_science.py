@@ -54,6 +54,7 @@ def test_the_expert_solves_a_quick_task(task: str, split: str) -> None:
     solves(numbers_of(task, split, 1))
 
 
+@pytest.mark.full
 def test_java_keeps_nothing_of_episodes_that_are_over() -> None:
     env: Any = gym.make("agentgym/SciWorld-v0", available_actions=True, max_turns=300).unwrapped
 

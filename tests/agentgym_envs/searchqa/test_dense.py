@@ -260,6 +260,7 @@ def test_threads_get_what_one_thread_gets(index: Path) -> None:
         assert list(pool.map(lambda query: retriever.search(query, 3), queries)) == alone
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_can_search(index: Path) -> None:
     code = (

@@ -21,6 +21,7 @@ from tests.agentgym_envs.fuzzing import (
 )
 from tests.agentgym_envs.searchqa import small_world
 from tests.helpers import FORMATS_AND_COMPATS
+from tests.quick import examples
 
 COMPATS = (None, "agentgym")
 EXAMPLES = 60
@@ -67,7 +68,7 @@ def play_task(env: SearchQAEnv, number: int, completions: list[str]) -> None:
 def test_any_text_is_answered(action_format: str, compat: str | None) -> None:
     env = env_of(action_format, compat)
 
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples(EXAMPLES))
     @given(st.integers(0, 4), st.lists(ANY_TEXT | PHRASES, min_size=1, max_size=5))
     def answers(number: int, completions: list[str]) -> None:
         play_task(env, number, completions)
@@ -79,7 +80,7 @@ def test_any_text_is_answered(action_format: str, compat: str | None) -> None:
 def test_text_in_the_format_s_shape_is_answered(action_format: str, compat: str | None) -> None:
     env = env_of(action_format, compat)
 
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples(EXAMPLES))
     @given(st.integers(0, 4), st.lists(SHAPED[action_format], min_size=1, max_size=5))
     def answers(number: int, completions: list[str]) -> None:
         play_task(env, number, completions)
@@ -87,6 +88,7 @@ def test_text_in_the_format_s_shape_is_answered(action_format: str, compat: str 
     answers()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_what_breaks_parsers_elsewhere_is_answered(action_format: str, compat: str | None) -> None:
     many = 100_000

@@ -326,6 +326,7 @@ def _runs(pid: int) -> bool:
     return stat.exists() and ") Z " not in stat.read_text()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "program",
     [
@@ -446,6 +447,7 @@ def test_a_traceback_shows_the_program_as_it_was_written(program: str, frames: l
     assert shown[1 : len(frames) + 1] == frames
 
 
+@pytest.mark.full
 def test_endless_programs_of_many_slots_fail_no_slot(one_second: None) -> None:
     programs = ["import math\nmath.gcd(7**(10**6), 3**(10**6))"] * 32 + ["6 * 7"] * 32
     with ThreadPoolExecutor(64) as pool:
@@ -455,6 +457,7 @@ def test_endless_programs_of_many_slots_fail_no_slot(one_second: None) -> None:
     assert time.perf_counter() - start < 60
 
 
+@pytest.mark.full
 def test_a_hung_worker_is_replaced_and_fails_one_call(one_second: None) -> None:
     others = set(_workers())
     run_python("1")

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.searchqa.prompts import VERBS
 from agentgym_envs.searchqa.tags import Tag, TagReactParser, find_tag, read_tag
+from tests.quick import examples
 
 NAMES = tuple(verb.name for verb in VERBS)
 PARSER = TagReactParser(VERBS)
 PIECES = ("<search>", "</search>", "<answer>", "</answer>", "<think>", "</think>", "x", "\n", "<")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_the_first_complete_tag_is_what_the_regular_expression_finds(text: str) -> None:
     match = re.search(r"<(search|answer)>(.*?)</\1>", text, re.DOTALL)

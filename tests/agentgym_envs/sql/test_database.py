@@ -268,6 +268,7 @@ def test_a_process_that_was_killed_between_statements_is_replaced(shop: Database
     assert only(shop, "SELECT 1") == 1
 
 
+@pytest.mark.full
 def test_a_busy_process_ends_soon_after_its_parent() -> None:
     script = (
         "import threading, time\n"

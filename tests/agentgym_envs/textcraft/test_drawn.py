@@ -18,6 +18,7 @@ from agentgym_envs.textcraft.env import TextCraftEnv
 from agentgym_envs.textcraft.planner import plan
 from tests.agentgym_envs.fuzzing import any_text, play
 from tests.helpers import FORMATS_AND_COMPATS
+from tests.quick import examples
 
 SAMPLE = [number for numbers in SPLITS.values() for number in numbers[:40]]
 
@@ -196,7 +197,7 @@ WORDS = st.sampled_from(
 def test_any_text_is_answered(book: str, action_format: str) -> None:
     env = TextCraftEnv(book=book, action_format=action_format)
 
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(
         st.integers(0, 50),
         st.lists(any_text() | st.lists(WORDS, max_size=12).map(" ".join), min_size=1, max_size=5),

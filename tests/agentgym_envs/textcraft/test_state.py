@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agentgym_envs.textcraft.compat import OriginalState
 from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.state import CraftingState
+from tests.quick import examples
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(ACTIONS, max_size=12))
 @pytest.mark.parametrize("rules", [CraftingState, OriginalState])
 def test_no_text_breaks_the_rules(

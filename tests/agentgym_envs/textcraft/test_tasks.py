@@ -70,6 +70,7 @@ def test_a_filter_that_matches_nothing_tells_that_an_int_is_a_depth() -> None:
         TextCraftEnv(tasks=[99])
 
 
+@pytest.mark.full
 def test_ids_hold_the_same_tasks_under_every_hash_seed() -> None:
     digests = {
         subprocess.run(

@@ -14,6 +14,7 @@ from agentgym_envs.webarena.sites.names import SITES
 from tests.agentgym_envs.fuzzing import any_text, as_call, as_code, play
 from tests.agentgym_envs.webarena import small_tasks
 from tests.helpers import FORMATS_AND_COMPATS
+from tests.quick import examples
 
 EXAMPLES = 40
 
@@ -81,7 +82,7 @@ def test_text_in_the_format_s_shape_is_answered(folder: Path, action_format: str
         tasks_file=folder / "starts.json", action_format=action_format, max_turns=10**9
     )
 
-    @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples(EXAMPLES), suppress_health_check=[HealthCheck.too_slow])
     @given(
         st.integers(0, len(SITES) - 1),
         st.lists(SHAPED[action_format], min_size=1, max_size=12),
@@ -93,6 +94,7 @@ def test_text_in_the_format_s_shape_is_answered(folder: Path, action_format: str
     env.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
 def test_what_breaks_parsers_elsewhere_is_answered(
     folder: Path, action_format: str, compat: str | None

@@ -16,6 +16,7 @@ EPISODES = 64
 STATES = 1000
 
 
+@pytest.mark.full
 def test_a_thousand_states_keep_to_themselves() -> None:
     states = [SiteState() for _ in range(STATES)]
     for number, state in enumerate(states):
@@ -50,6 +51,7 @@ def test_a_token_is_never_given_twice() -> None:
     assert len({first, second, first_token("gitlab")}) == 3
 
 
+@pytest.mark.full
 def test_interleaved_episodes_do_not_see_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

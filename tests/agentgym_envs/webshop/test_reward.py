@@ -117,6 +117,7 @@ def test_every_goal_can_be_reached() -> None:
         assert reward_of(goal.product, dict(goal.options), goal).total == 1.0, goal.instruction
 
 
+@pytest.mark.full
 def test_no_wrong_option_is_paid_for() -> None:
     shop = load_shop(EMBEDDED)
     for product in shop.products:
@@ -147,6 +148,7 @@ def best(product: Product, goal: Goal) -> float:
     return reward_of(product, chosen, goal).total
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", [3, 2500, 6760, 6909])
 def test_no_other_kind_of_product_earns_everything(place: int) -> None:
     shop = load_shop(EMBEDDED)

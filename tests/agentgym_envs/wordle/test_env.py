@@ -127,6 +127,7 @@ def test_forms_of_words_can_be_guessed_and_are_never_hidden() -> None:
     assert env.step("b o a t s")[4]["is_valid_action"]
 
 
+@pytest.mark.full
 def test_the_word_is_the_numbers() -> None:
     words = {begun(10_000 + place).game.hidden for place in range(100)}
     assert len(words) == 100

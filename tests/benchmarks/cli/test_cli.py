@@ -177,6 +177,7 @@ def test_a_pipe_that_breaks_elsewhere_is_not_hidden(
         cli.main(["probe"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("missing", "words", "extra"),
     [("torch", ["train", "grpo"], "train"), ("bm25s", ["play", "SearchQA"], "search")],
@@ -193,6 +194,7 @@ def test_without_a_package_a_command_says_what_to_install(
     assert f'pip install "agentgym-envs[{extra}]"' in done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [

@@ -71,6 +71,7 @@ def test_files_beside_the_code_are_installed_with_it(folder: Path, tmp_path: Pat
         words.unlink()
 
 
+@pytest.mark.full
 def test_it_is_checked_played_and_evaluated_by_its_module_and_id(folder: Path) -> None:
     assert ", 0 failed" in agentgym(folder, "check", ENV)
     out = agentgym(folder, "play", ENV, "--task-id", "tidy_up_0", stdin=":expert\n" * 30)

@@ -11,6 +11,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("algorithm", ["grpo", "sft", pytest.param("ppo", marks=pytest.mark.slow)])
 def test_the_quickstart_leaves_a_summary_a_picture_and_every_trajectory(
     tmp_path, algorithm, capsys

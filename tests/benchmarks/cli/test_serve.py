@@ -47,6 +47,7 @@ def server(*options: str, **variables: str) -> Iterator[tuple[subprocess.Popen[s
             process.kill()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_and_its_sessions(number: signal.Signals) -> None:
     with server("--env", "TextCraft", "--env", "BabyAI") as (process, url):

@@ -57,6 +57,7 @@ def test_a_policy_without_weights_is_measured(policy: str, agentgym: Command) ->
     assert ended.stdout.startswith(f"{policy}: success")
 
 
+@pytest.mark.full
 def test_a_servers_model_is_measured_and_swept(agentgym: Command, tmp_path: Path) -> None:
     answers = {
         "/v1/models": models("letters"),
@@ -75,6 +76,7 @@ def test_a_servers_model_is_measured_and_swept(agentgym: Command, tmp_path: Path
     assert all(turn.is_valid_action for episode in episodes for turn in episode.turns)
 
 
+@pytest.mark.full
 def test_a_function_plays(agentgym: Command, tmp_path: Path) -> None:
     code = """
 import gymnasium as gym
@@ -93,6 +95,7 @@ print(len(episode.turns), episode.policy)
     assert ended.stdout == "30 <lambda>\n", ended.stderr
 
 
+@pytest.mark.full
 def test_episodes_are_collected_swept_reported_compared_and_exported(
     agentgym: Command, tmp_path: Path
 ) -> None:
@@ -117,6 +120,7 @@ def test_episodes_are_collected_swept_reported_compared_and_exported(
     assert "agentgym/TextCraft-v0" in do("envs")
 
 
+@pytest.mark.full
 def test_the_doctor_tells_what_cannot_be_imported(agentgym: Command) -> None:
     """Here pip's records of the hidden packages are there; where none are, nothing is broken."""
     ended = agentgym("doctor", "--json")

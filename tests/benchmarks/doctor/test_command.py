@@ -103,6 +103,7 @@ sys.exit(status)
 """
 
 
+@pytest.mark.full
 def test_the_whole_of_it_imports_no_torch_of_its_own() -> None:
     """On this machine, with all that is installed here; TRL has what the trainers extend."""
     done = subprocess.run(

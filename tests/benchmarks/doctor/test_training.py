@@ -126,6 +126,7 @@ def test_a_device_that_others_fill_is_not_broken(
     assert finding.status is Status.WARNING and (finding.remedy or "").startswith("nvidia-smi")
 
 
+@pytest.mark.full
 @needs_torch
 def test_another_trl_is_one_line_and_pip_is_told_the_version(site: Path) -> None:
     package(site, "trl")
@@ -137,6 +138,7 @@ def test_another_trl_is_one_line_and_pip_is_told_the_version(site: Path) -> None
     assert remedy.startswith(f"{PIP} ") and '"trl<1.17,>=1.16"' in remedy
 
 
+@pytest.mark.full
 @needs_torch
 def test_trainers_that_cannot_be_imported_are_one_line(site: Path) -> None:
     package(site, "torch", __init__="raise OSError('libtorch_cpu.so: file too short')")

@@ -1,4 +1,4 @@
-"""OpenEnv's validator accepts what is exported; `make test-serve` installs it."""
+"""OpenEnv's validator accepts what is exported; `make test-partner NAME=serve` installs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.export import command
 from benchmarks.export.package import package_module
 from tests.benchmarks.export.conftest import environment, package_server
 
-pytest.importorskip("openenv", reason="needs openenv: make test-serve")
+pytest.importorskip("openenv", reason="needs openenv: make test-partner NAME=serve")
 
 from openenv.cli._cli_utils import validate_env_structure
 from openenv.cli._validation import validate_multi_mode_deployment, validate_running_environment

@@ -43,6 +43,7 @@ def sweep(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full
 def test_a_report_has_the_papers_numbers_only_beside_the_papers_panel(sweep):
     text = (sweep.path / "report.md").read_text()
     searchqa, textcraft = text.partition("## TextCraft")[::2]
@@ -185,6 +186,7 @@ def test_calls_that_differ_in_their_time_alone_are_told_once(tmp_path):
     assert "called 3 times, from 2026-01-01 to 2026-01-03" in text
 
 
+@pytest.mark.full
 def test_a_policy_without_tokens_beside_one_with_tokens_does_not_stop_the_report(tmp_path):
     def tokens(policy):
         return 0 if policy == "expert" else 5

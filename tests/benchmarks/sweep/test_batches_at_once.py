@@ -92,6 +92,7 @@ def test_who_asks_no_server_plays_one_batch_after_the_other(tmp_path: Path) -> N
     assert report == ({first.key: BatchOutcome(0, 3, 0)}, True)
 
 
+@pytest.mark.full
 def test_there_is_no_room_while_a_broken_server_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_workers_seconds_are_shared_out_among_its_batches(tmp_path: Path) -> N
 # Over processes ---------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_what_a_worker_without_work_does_not_ask_the_others_do(tmp_path: Path) -> None:
     def slowly(body: dict[str, Any]) -> dict[str, Any]:
         time.sleep(0.3)
@@ -182,6 +184,7 @@ def test_what_a_worker_without_work_does_not_ask_the_others_do(tmp_path: Path) -
     assert [results[batch].scored for batch in batches] == [15, 1]
 
 
+@pytest.mark.full
 def test_a_worker_that_dies_amid_two_batches_leaves_no_trace(tmp_path: Path) -> None:
     answers, begun, killed = Straggler(), set(), []
     others = set(of_kind("spawned", os.getpid()))

@@ -75,6 +75,7 @@ def test_a_mistake_on_the_command_line_is_named_before_the_folder_is_claimed(
     assert not out.exists()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("counting")
 def test_cells_name_the_precision_that_their_model_has_here(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "default_dtype", lambda policy: "bfloat16")

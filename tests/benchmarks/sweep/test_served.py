@@ -98,6 +98,7 @@ def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on_with_what_was_paid_for
     assert read_sweep(out).settings[0].whole.cost == pytest.approx(20)
 
 
+@pytest.mark.full
 def test_workers_share_the_requests_that_may_be_under_way(tmp_path):
     def slowly(body):
         time.sleep(0.06)

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.sweep.players import over_processes
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
@@ -41,6 +43,7 @@ class LimitedServer:
         return message("inventory")
 
 
+@pytest.mark.full
 def test_no_worker_asks_while_another_one_was_told_to_wait(tmp_path: Path) -> None:
     server_side = LimitedServer()
     with serving({"/v1/chat/completions": server_side}) as server:

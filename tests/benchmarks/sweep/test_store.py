@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from benchmarks.sweep.plan import FREE_SETTINGS, conditions, slug
+from benchmarks.sweep.plan import FREE_SETTINGS, conditions
 from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
 from tests.benchmarks.sweep.samples import cell, in_this_process
@@ -126,18 +126,6 @@ def test_another_password_is_no_other_cell_and_another_host_is(tmp_path):
     folder.claim([cell(policy=ADDRESS.replace("s3cret", "new"), settings=changed)])
     assert len(folder.cells()) == 1
     assert cell(policy=ADDRESS).name != cell(policy=ADDRESS.replace("host", "other")).name
-
-
-def test_a_folder_that_an_earlier_version_named_by_a_password_is_gone_on_with(tmp_path):
-    secret = cell(policy=ADDRESS)
-    folder = begun(tmp_path, secret)
-    named = tmp_path / "cells" / secret.name.partition("/")[0]
-    named.rename(named.with_name(slug(ADDRESS)))
-    file = next(tmp_path.rglob(CELL_FILE))
-    file.write_text(json.dumps(secret.to_json()))
-    folder.claim([secret])
-    assert folder.missing(secret) == [1, 2]
-    assert "s3cret" not in written_in(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["[{},\nnot JSON]", "{}", "[3]", "\x00"])

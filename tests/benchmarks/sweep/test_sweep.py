@@ -254,6 +254,7 @@ def start_sweep(out):
     return subprocess.Popen([sys.executable, str(script), str(out)], stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_sweep_killed_three_times_ends_with_the_episodes_of_an_undisturbed_one(tmp_path):
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"

@@ -17,6 +17,7 @@ from trainers.options.errors import UsageError
 from trainers.runs.lock import holding
 
 
+@pytest.mark.full
 def test_a_run_that_is_done_is_not_played_again(tmp_path: Path) -> None:
     run = Run(tmp_path / "one", (("envs",), ("--version",)))
     assert not run.is_done
@@ -38,6 +39,7 @@ def test_a_command_that_fails_stops_the_study_and_names_its_log(tmp_path: Path) 
     assert not bad.is_done
 
 
+@pytest.mark.full
 def test_a_run_goes_on_with_the_command_that_did_not_end(tmp_path: Path) -> None:
     folder, later = tmp_path / "run", tmp_path / "later"
     with pytest.raises(RuntimeError):

@@ -46,6 +46,7 @@ def one_step(command: Any, folder: Path, *options: str) -> dict[str, float]:
     return entry
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [grpo.main, sft.main], ids=["grpo", "sft"])
 def test_gradient_checkpointing_changes_no_number(command: Any, tmp_path: Path) -> None:
     plain = one_step(command, tmp_path / "plain", "--bf16", "false")
@@ -54,6 +55,7 @@ def test_gradient_checkpointing_changes_no_number(command: Any, tmp_path: Path) 
     assert saved["grad_norm"] == pytest.approx(plain["grad_norm"], rel=1e-4)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [grpo.main, sft.main], ids=["grpo", "sft"])
 def test_bf16_trains_close_to_float32(command: Any, tmp_path: Path) -> None:
     exact = one_step(command, tmp_path / "exact", "--bf16", "false")
@@ -63,6 +65,7 @@ def test_bf16_trains_close_to_float32(command: Any, tmp_path: Path) -> None:
     assert rough["grad_norm"] == pytest.approx(exact["grad_norm"], rel=0.05)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [grpo.main, sft.main], ids=["grpo", "sft"])
 def test_an_adapter_under_bf16_is_kept_in_float32_on_a_base_in_bfloat16(
     command: Any, tmp_path: Path
@@ -124,6 +127,7 @@ def test_turns_are_sampled_in_the_precision_of_training(
     assert sampled_in == {torch.float32}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lowered", [True, False])
 @pytest.mark.parametrize("command", [agentevol.main, dpo.main], ids=["agentevol", "dpo"])
 def test_episodes_played_before_training_are_sampled_in_its_precision(

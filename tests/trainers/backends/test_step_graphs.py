@@ -66,6 +66,7 @@ def test_replayed_logprobs_are_those_of_one_forward_pass(
     assert max(sizes) == 32 and len(sizes) == len(set(sizes)) > 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_they_hold_when_rows_come_and_go_at_random(captured: list[Rehearsed], seed: int) -> None:
     draws = random.Random(seed)

@@ -151,6 +151,7 @@ def test_the_weights_are_written_once_for_all_servers(
         assert [one.num_loads for one in served] == [2, 2, 2]
 
 
+@pytest.mark.full
 def test_a_server_that_does_not_answer_at_first_joins_with_the_next_weights(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

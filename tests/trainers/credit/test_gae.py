@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.quick import examples
 from trainers.credit.advantages import turn_of_token, whiten
 from trainers.credit.gae import (
     AdvantageEstimate,
@@ -201,7 +202,7 @@ def batches(draw: st.DrawFn) -> tuple[list[list[int]], list[int], int]:
     return mask, rows, num_episodes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     batches(),
     st.integers(0, 2**31 - 1),

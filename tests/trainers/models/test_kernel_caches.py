@@ -57,6 +57,7 @@ def kernels_made(capacity: int) -> int:
     return done.stdout.count("create:cache_miss")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(
     not torch.backends.mkldnn.is_available() or not torch.ops.mkldnn._is_mkldnn_bf16_supported(),
     reason="oneDNN multiplies no bfloat16 on this processor",

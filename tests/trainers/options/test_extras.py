@@ -42,7 +42,7 @@ def test_without_the_training_stack_a_public_name_says_what_to_install(name: str
 
 @pytest.mark.parametrize(
     "command",
-    ["train grpo", "train sft", "eval --env TextCraft", "quickstart", "throughput --only update"],
+    ["train grpo", "train sft", "eval --env TextCraft", "quickstart"],
 )
 def test_without_it_a_command_says_so_in_one_line(command: str) -> None:
     code = f"from benchmarks.cli.main import main; sys.exit(main({command.split()}))"

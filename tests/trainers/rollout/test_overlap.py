@@ -188,6 +188,7 @@ def test_a_task_whose_environment_broke_is_played_again():
     assert sorted(policy.left) == [1, 1, 2, 3, 3, 4, 5, 5, 6, 8, 10]
 
 
+@pytest.mark.full
 def test_hung_and_dead_environments_fail_and_the_others_have_played_on():
     with TextVectorEnv([HangsOrDies] * 3, backend="process", step_timeout=3.0) as env:
         trajectories = play(

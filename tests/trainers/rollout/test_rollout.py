@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agentgym_envs import EnvFailure, Trajectory
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
+from tests.quick import examples
 from tests.trainers.families import KEEPS
 from tests.trainers.tiny_models import TEMPLATES, forward_logprobs, tiny_model, tiny_tokenizer
 from trainers.backends.hf import HFBackend
@@ -79,7 +80,7 @@ def check_trace(trace, model, chat, temperature=1.0):
 
 
 @pytest.mark.parametrize("style", sorted(TEMPLATES))
-@settings(max_examples=4)
+@settings(max_examples=examples(4))
 @given(
     numbers=st.lists(st.integers(0, 59), min_size=1, max_size=7),
     num_envs=st.integers(1, 4),

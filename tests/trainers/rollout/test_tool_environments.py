@@ -380,6 +380,7 @@ def _play_in_a_worker(kind: type[ToolEnvironment]) -> tuple[str, str]:
     return episode.reset(task_id="textcraft_0"), episode.get(count=1, item="oak log")
 
 
+@pytest.mark.full
 def test_the_class_pickles_and_plays_the_same_in_a_spawned_process() -> None:
     kind = tool_environment("TextCraft", max_turns=5)
     copied = pickle.loads(pickle.dumps(kind))

@@ -39,6 +39,7 @@ def steps_taken(folder: Path) -> int:
 
 
 # A further algorithm, or horizon, is a further line. Only one is not slow: each takes 2 processes.
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("algorithm", "horizon", "further"),
     [

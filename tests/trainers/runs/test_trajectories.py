@@ -90,6 +90,7 @@ def test_what_cannot_be_written_is_an_error_of_the_next_call(tmp_path: Path) -> 
         files.flush()
 
 
+@pytest.mark.full
 def test_nothing_is_lost_where_a_process_ends_by_an_error(tmp_path: Path) -> None:
     code = (
         "import sys\n"

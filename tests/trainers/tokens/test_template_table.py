@@ -1,10 +1,13 @@
 from pathlib import Path
 
+import pytest
+
 from tests.trainers.tokens.template_table import table
 
 PAGE = Path(__file__).parents[3] / "docs/training/templates.md"
 
 
+@pytest.mark.full
 def test_the_page_shows_what_the_templates_of_families_do():
     text = PAGE.read_text("utf-8")
     shown = text.partition("<!-- families -->\n")[2].partition("\n<!-- /families -->")[0]

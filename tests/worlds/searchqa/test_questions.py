@@ -75,6 +75,7 @@ def test_no_question_is_asked_twice(listed: list[Question]) -> None:
     assert len({q.text.casefold() for q in listed}) == len(listed)
 
 
+@pytest.mark.full
 def test_splits_share_no_answer_entity(listed: list[Question], entities: set[str]) -> None:
     """Names and aliases of an answer in one split are no accepted answer in another."""
     splits: dict[str, set[str]] = defaultdict(set)

@@ -139,6 +139,7 @@ def test_what_one_search_for_the_question_shows() -> None:
     assert not shortcuts.is_found_at_once("Red Dust", "yes", both)
 
 
+@pytest.mark.full
 def test_a_search_gives_what_the_environments_own_gives() -> None:
     pytest.importorskip("bm25s")
     from agentgym_envs.searchqa.retrieval import bm25

@@ -23,6 +23,7 @@ def library(world: World) -> Library:
     return Writer(world, 0).write()
 
 
+@pytest.mark.full
 def test_the_world_has_many_linked_entities_of_every_sort(world: World) -> None:
     kinds = Counter(entity.kind for entity in world.entities)
     assert sum(kinds.values()) >= 3000
@@ -32,6 +33,7 @@ def test_the_world_has_many_linked_entities_of_every_sort(world: World) -> None:
     assert len(linked) == len(world.entities)
 
 
+@pytest.mark.full
 def test_the_same_seed_makes_the_same_world_and_another_one_another(world: World) -> None:
     again, other = build_world(0), build_world(1)
     assert [(e.title, repr(e.facts)) for e in again.entities] == [
@@ -136,6 +138,7 @@ def test_there_are_namesakes_that_mislead_and_words_to_tell_them_apart(world: Wo
     assert not any(entity.kind in (*WORKS, "person", "city") for entity in unnamed)
 
 
+@pytest.mark.full
 def test_every_fact_is_told(world: World, library: Library) -> None:
     silent = ("gender", "adjective")
     for entity in world.entities:

@@ -27,6 +27,7 @@ def number_of_rows(content: bytes) -> int:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_a_database_is_made_again_byte_for_byte_and_another_seed_makes_another(name: str) -> None:
     assert make_database(name, Setting()) == open_content().database(name)
@@ -48,6 +49,7 @@ def test_a_fresh_world_has_as_many_rows_and_whole_references(name: str) -> None:
     assert opened(content).execute("PRAGMA foreign_key_check").fetchall() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_a_world_of_twice_the_scale_has_about_twice_the_rows(name: str) -> None:
     content = make_database(name, Setting(scale=2))

@@ -40,6 +40,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.full
 def test_a_fresh_world_is_played_with_its_own_tasks(fresh: Path) -> None:
     env, shipped = WebArenaEnv(sites_dir=fresh), WebArenaEnv()
     assert env.source.startswith("agentgym-sites v8 seed 7 (")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.places import AND
 from agentgym_envs.webarena.tasks.files import WebTask
@@ -19,6 +21,7 @@ def deep_tasks() -> list[WebTask]:
     ]
 
 
+@pytest.mark.full
 def test_one_task_in_twelve_begins_deep_inside_its_first_site() -> None:
     tasks = deep_tasks()
     assert 0.07 < len(tasks) / len(everything()) < 0.1

@@ -51,6 +51,7 @@ def test_no_attribute_passes_for_another_one() -> None:
     assert not [(a, b) for a in attributes for b in attributes if a != b and is_match(a, b)]
 
 
+@pytest.mark.full
 def test_what_is_asked_for_and_nothing_else_earns_the_full_reward() -> None:
     shop = load_shop(EMBEDDED)
     for goal in shop.goals[::600]:

@@ -7,7 +7,7 @@ import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
 
-gem = pytest.importorskip("gem", reason="gem-llm is not installed; run make test-adapters")
+gem = pytest.importorskip("gem", reason="gem-llm is missing: make test-partner NAME=adapters")
 
 from wrappers.adapters.gem import GemEnv, register_with_gem  # noqa: E402
 

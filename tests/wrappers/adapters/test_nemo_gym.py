@@ -15,7 +15,7 @@ import agentgym_envs  # noqa: F401 - registers the ids
 from tests.serving import serving
 from tests.wrappers.adapters.experts import Expert
 
-pytest.importorskip("nemo_gym", reason="nemo-gym is not installed; run make test-nemo-gym")
+pytest.importorskip("nemo_gym", reason="nemo-gym is missing: make test-partner NAME=nemo-gym")
 
 import uvicorn
 from fastapi import FastAPI

@@ -8,7 +8,7 @@ import pytest
 import agentgym_envs  # noqa: F401 - registers the ids
 
 skyrl_gym = pytest.importorskip(
-    "skyrl_gym", reason="skyrl-gym is not installed; run make test-adapters"
+    "skyrl_gym", reason="skyrl-gym is missing: make test-partner NAME=adapters"
 )
 
 from wrappers.adapters.skyrl import SKYRL_ID, SkyRLEnv, register_with_skyrl  # noqa: E402

@@ -87,7 +87,7 @@ def test_who_observes_no_text_is_told_how_to_write_it(ours: str) -> None:
 
 
 def test_a_gem_game_is_played_as_ours(ours: str) -> None:
-    pytest.importorskip("gem", reason="gem-llm is not installed; run make test-adapters")
+    pytest.importorskip("gem", reason="gem-llm is missing: make test-partner NAME=adapters")
     register_gem("tests/OurGem-v0", "game:GuessTheNumber-v0-easy")
     env: Any = gym.make("tests/OurGem-v0")
     observation, info = env.reset(options={"task_id": "guessthenumber_5"})

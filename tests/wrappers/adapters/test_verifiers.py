@@ -16,7 +16,7 @@ from agentgym_envs import EnvFailure
 from tests.serving import Failure, Server, serving
 from tests.wrappers.adapters.experts import Expert, chat_answers, chat_message
 
-pytest.importorskip("verifiers", reason="verifiers is not installed; run make test-verifiers")
+pytest.importorskip("verifiers", reason="verifiers is missing: make test-partner NAME=verifiers")
 
 import verifiers.v1 as vf
 from verifiers.v1.utils.loaders import load_environment, resolve_env_config

@@ -83,6 +83,7 @@ def twin(name: str) -> Any:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experts_episode_is_the_one_in_process(connect: Connect, name: str) -> None:
     env = twin(name)

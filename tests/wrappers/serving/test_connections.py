@@ -74,6 +74,7 @@ def test_one_connection_too_many_is_answered(serve: Serve, monkeypatch: pytest.M
         assert time.monotonic() < deadline
 
 
+@pytest.mark.full
 def test_what_has_arrived_may_take_longer_than_its_arrival(serve: Serve) -> None:
     url = serve(arrival_timeout=0.3)
     with Socket(url) as client:

@@ -97,6 +97,7 @@ def test_a_notification_over_a_websocket_has_no_answer(counting: str) -> None:
         assert json.loads(client.receive_text())["id"] == 5
 
 
+@pytest.mark.full
 def test_a_session_that_is_never_played_on_is_given_back_soon(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""OpenEnv's own clients and its validator; `make test-serve` installs them."""
+"""OpenEnv's own clients and its validator; `make test-partner NAME=serve` installs them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.wrappers.serving.clients import serving
 from wrappers.serving.app import make_app
 from wrappers.serving.environments import served
 
-pytest.importorskip("openenv", reason="needs openenv: make test-serve")
+pytest.importorskip("openenv", reason="needs openenv: make test-partner NAME=serve")
 
 import fastmcp
 import fastmcp.exceptions

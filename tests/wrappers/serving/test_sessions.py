@@ -108,6 +108,7 @@ def test_a_client_that_vanishes_in_a_step_is_noticed_at_once(serve: Serve) -> No
     eventually(lambda: metric(url, "sessions_active") == 0)
 
 
+@pytest.mark.full
 def test_pings_are_answered_and_others_play_while_a_step_runs(serve: Serve) -> None:
     url = serve()
     with Socket(url) as slow, Socket(url) as quick:
@@ -130,6 +131,7 @@ def test_frames_sent_ahead_are_answered_in_their_order(serve: Serve) -> None:
         assert [text[:17] for text in texts] == [f"The counter is {n}." for n in (1, 3, 6)]
 
 
+@pytest.mark.full
 def test_a_client_that_does_not_read_holds_up_itself_alone(serve: Serve) -> None:
     url = serve()
     with Socket(url) as slow, Socket(url) as quick:
@@ -139,6 +141,7 @@ def test_a_client_that_does_not_read_holds_up_itself_alone(serve: Serve) -> None
     eventually(lambda: metric(url, "sessions_active") == 0)
 
 
+@pytest.mark.full
 def test_a_client_that_does_not_read_loses_its_session(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +153,7 @@ def test_a_client_that_does_not_read_loses_its_session(
         eventually(lambda: metric(url, "sessions_active") == 0)
 
 
+@pytest.mark.full
 def test_a_server_stops_soon_beside_clients_that_do_not_read(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -177,6 +181,7 @@ def test_an_idle_session_is_closed_with_its_reason(serve: Serve) -> None:
     eventually(lambda: metric(url, "sessions_active") == 0)
 
 
+@pytest.mark.full
 def test_any_request_that_names_a_session_keeps_it(serve: Serve) -> None:
     url = serve("agentgym/TextCraft-v0", idle_timeout=1.5)
     number = httpx.post(f"{url}/create").json()["id"]

@@ -234,6 +234,7 @@ class NeverStarts(FragileEnv):
         os._exit(3)
 
 
+@pytest.mark.full
 def test_a_worker_that_dies_while_starting_answers_its_reset_with_the_failure() -> None:
     with TextVectorEnv([FragileEnv, NeverStarts], backend="process") as env:
         env.reset_async(options={"task_id": 3})

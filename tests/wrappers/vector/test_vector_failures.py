@@ -133,6 +133,7 @@ class NeverStarts(FragileEnv):
         os._exit(3)
 
 
+@pytest.mark.full
 def test_a_worker_that_dies_while_starting_leaves_a_failed_slot() -> None:
     with TextVectorEnv([FragileEnv, NeverStarts], backend="process") as env:
         observations, infos = env.reset(options={"task_id": 3})

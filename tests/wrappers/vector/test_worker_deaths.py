@@ -92,6 +92,7 @@ def test_an_episode_whose_worker_died_before_a_question_has_failed() -> None:
         assert answers[4][0] == {"failure": "the worker process died between two calls"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", ["making", "reset", "call"])
 @pytest.mark.parametrize("times", [1, RESTARTS])
 def test_a_worker_that_dies_while_it_is_set_up_is_replaced(
@@ -114,6 +115,7 @@ def test_a_worker_that_dies_in_an_asynchronous_reset_is_replaced(tmp_path: Path)
         assert env.poll(None)[0][0] == "Goal: bring the counter to 5. The counter is 0."
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", ["reset", "call"])
 def test_a_worker_that_always_dies_is_given_up(place: str, tmp_path: Path) -> None:
     make = functools.partial(DiesOnce, tmp_path / "deaths", place, 100)
@@ -195,6 +197,7 @@ class DiesSoon(FragileEnv):
             threading.Timer(float(first), os._exit, (7,)).start()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ask", ["get", "reset"])
 def test_a_worker_that_dies_again_soon_after_its_start_is_told_of(ask: str, tmp_path: Path) -> None:
     delays = tmp_path / "delays"
@@ -233,6 +236,7 @@ env.step(["add 1"])
 """
 
 
+@pytest.mark.full
 def test_a_worker_that_is_busy_for_ever_ends_with_its_parent_and_so_does_its_simulator() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", BUSY], cwd=ROOT, stdout=subprocess.PIPE, text=True

@@ -11,6 +11,7 @@ from agentgym_envs.errors import InvalidAction
 from agentgym_envs.webarena.actions import VERBS, WebAction, parse_action
 from agentgym_envs.webarena.page import Page
 from tests.agentgym_envs.webarena.browsers.gallery import serve
+from tests.quick import examples
 
 KINDS = [verb.name for verb in VERBS]
 TEXTS = st.one_of(
@@ -30,7 +31,7 @@ ACTIONS = st.builds(
 gallery = serve()
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(120), suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(["/", "/form", "/search"]), st.lists(ACTIONS, max_size=12))
 def test_any_actions_end_on_a_page(path: str, actions: list[WebAction]) -> None:
     browser = gallery(path)
@@ -47,7 +48,7 @@ def test_any_actions_end_on_a_page(path: str, actions: list[WebAction]) -> None:
         assert all("\n" not in line for line in page.lines())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(KINDS), st.text(max_size=30))
 def test_any_text_is_an_action_or_refused(kind: str, rest: str) -> None:
     browser = gallery("/form")
@@ -56,7 +57,7 @@ def test_any_text_is_an_action_or_refused(kind: str, rest: str) -> None:
     assert browser.page().lines()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_any_look_up_gives_text(url: str, locator: str) -> None:
     browser = gallery("/form")

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip(
     "agentgym_envs.webarena.official.verified",
-    reason="needs webarena-verified with all that it requires: make test-official",
+    reason="needs webarena-verified with all that it requires: make test-partner NAME=official",
     exc_type=ImportError,
 )
 

@@ -18,7 +18,8 @@ from agentgym_envs.webarena.official.deployment import SITES, may_change
 
 ADDRESSES = {site: f"http://host:{7770 + index}" for index, site in enumerate(SITES)}
 needs_tasks = pytest.mark.skipif(
-    find_spec("webarena_verified") is None, reason="needs webarena-verified: make test-official"
+    find_spec("webarena_verified") is None,
+    reason="make test-partner NAME=official",
 )
 
 

@@ -20,6 +20,7 @@ def pages(site: str) -> dict[str, str]:
     return a_page_of_each_route(site)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("site", SITES)
 def test_every_page_is_found_by_following_links(site: str) -> None:
     assert set(pages(site)) == set(page_routes(site))
