@@ -60,6 +60,9 @@ def read_call(turn: str, names: Sequence[str] = ()) -> Call:
 
 def _calls(text: str, names: Sequence[str]) -> list[Call]:
     text = _unescaped(text)
+    whole = decoded(text)
+    if whole is not None and whole[1] == len(text):  # markup in its texts is text
+        return list(_objects(text, names))
     return _marked(text, names) or list(_objects(text, names)) or _bare(text, names)
 
 

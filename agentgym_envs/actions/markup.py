@@ -123,7 +123,8 @@ def strip_thinking(completion: str) -> str:
     """Return the part of a completion that an environment reads: behind its last `</think>`.
 
     The rule is the same for every policy and every chat template, some of which open the thought
-    themselves. Tags within an argument are text. Where a thought begins on a line of its own and
+    themselves; a thought behind an invented answer of the environment is of a turn that never was.
+    Tags within an argument are text. Where a thought begins on a line of its own and
     does not end, nothing is an answer: `CUT_THOUGHT`. Of one that begins inside a line the parsers
     decide, which know the arguments: `refuse_open_thought`.
     """
@@ -136,6 +137,9 @@ def strip_thinking(completion: str) -> str:
             if number >= MOST_TOKENS or not is_text(completion, *tag.span()):
                 start, is_open = tag.end(), False
         elif not is_open:
+            if start and (end := _turn_length(completion[start : tag.start()])):
+                completion = completion[: start + end]  # what follows is an invented turn
+                break
             before = completion[max(0, tag.start() - 60) : tag.start()]
             is_first = not before or _BEHIND_TAG.search(before)
             is_open = (
@@ -145,6 +149,12 @@ def strip_thinking(completion: str) -> str:
     if _has_markup(answer) and next(unquoted(_LINE_OPENING, answer), None):
         return CUT_THOUGHT
     return answer.lstrip("\n") if start else answer
+
+
+def _turn_length(text: str) -> int:
+    """Return the length of what stands before a turn's end or an invented answer; 0 for none."""
+    end = min(len(first_turn(text)), result_start(text))
+    return end if end < len(text) and text[:end].strip() else 0
 
 
 def _is_end(tag: str) -> bool:

@@ -115,7 +115,7 @@ TEXTS = {
     "SearchQA": (
         "<search>{}</search>",
         ["what does <think> mean", "what does </think> mean", "</s>", "<|im_end|>", "<plan>"]
-        + ["Step 1: what", "a # b", "[THINK]", "<b>x</b>"],
+        + ["Step 1: what", "a # b", "[THINK]", "<b>x</b>", "<tool_call>x</tool_call> y"],
     ),
     "SQL": (
         "query SELECT '{}' FROM t",

@@ -151,3 +151,19 @@ def test_lines_of_an_argument_are_no_invented_answer(action_format: str, complet
 def test_an_end_of_turn_that_is_html_ends_no_line() -> None:
     assert first_turn("type [7] [<s>old</s> new]") == "type [7] [<s>old</s> new]"
     assert first_turn("look</s>") == first_turn("look</s>\n") == "look"
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "\n\nObservation: Done.\n\n<think>Then on.</think>\n",
+        "<|im_end|>\n<|im_start|>user\nOK.<|im_end|>\n<|im_start|>assistant\n<think>On.</think>\n",
+        "\nUser: OK.\nAssistant: <think>On.</think>\n",
+    ],
+)
+def test_a_thought_of_an_invented_turn_hides_no_action_before_it(behind: str) -> None:
+    completion = f"<think>First.</think>\nAction: look{behind}Action: get 3 dirt"
+    assert make_parser("react", VERBS).parse(completion) == "look"
+    tags = TagReactParser(SEARCHQA)
+    completion = f"<think>First.</think>\n<search>a</search>{behind}<search>b</search>"
+    assert tags.parse(completion) == "<search>a</search>"
