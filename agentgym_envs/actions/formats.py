@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from agentgym_envs.actions.calls import read_call
-from agentgym_envs.actions.literals import Call, python_call, short_name
+from agentgym_envs.actions.literals import Call, is_program, python_call, short_name
 from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
 from agentgym_envs.actions.verbs import ActionVerb, shown
 from agentgym_envs.actions.wrapping import (
@@ -33,6 +33,7 @@ ACTION_FORMATS: tuple[str, ...] = get_args(ActionFormat)
 CALL_FORMATS = ("function_call", "code")
 """The action formats that name a function and its arguments."""
 
+_WIDEST_BLOCK = re.compile(r"^```\w*\n(.*)\n```\s*\Z", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(
     r"(?P<fence>```|~~~)(?:(?:python3?|py|tool_code)(?:[ \t\r]+|\n)|[ \t\r]*\n)"
     r"(?P<inner>.*?)(?:(?P=fence)|\Z)",
@@ -171,22 +172,27 @@ class CodeParser:
         turn = turn_of(completion)
         text = turn[: result_start(turn)] or turn
         texts = [textwrap.dedent(block["inner"]).strip() for block in _BLOCK.finditer(text)]
+        widest = _WIDEST_BLOCK.search(text)
+        if widest and "```" in widest[1] and is_program(widest[1]):  # fences in its strings
+            texts = [widest[1]]
         blocks = list(dict.fromkeys(texts)) or [text]
         if len(blocks) > 1:
             raise InvalidAction(
                 f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
             )
         calls: dict[str, Call] = {}
+        names = [verb.name for verb in self.verbs]
 
         def is_call(part: str) -> bool:
             try:
-                calls[part] = python_call(part, [verb.name for verb in self.verbs])
+                calls[part] = python_call(part, names)
             except InvalidAction:
                 return False
             return True
 
-        code = find_action(blocks[0], is_call)
-        call = calls[code] if code else python_call(blocks[0])
+        # A program in a block has no dress: a call in its comments is none.
+        code = blocks[0] if texts and is_program(blocks[0]) else find_action(blocks[0], is_call)
+        call = calls[code] if code in calls else python_call(blocks[0], names)
         refuse_open_thought(turn, _texts(call))
         return _built(self.verbs, call)
 

@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,11 +98,21 @@ def read_python(code: str) -> list[ast.stmt]:
         raise InvalidAction("The block is not valid Python.") from None
 
 
+def is_program(code: str) -> bool:
+    """Return whether a text is Python that calls something, or comments alone."""
+    try:
+        body = read_python(code)
+    except InvalidAction:
+        return False
+    nodes = (node for part in body for node in ast.walk(part))
+    return not body or any(isinstance(node, ast.Call) for node in nodes)
+
+
 def python_call(code: str, names: Sequence[str] = ()) -> Call:
     """Return the one call of a piece of Python.
 
-    It may stand anywhere in it: printed, awaited, returned, in a list or a function, as a method's,
-    or with a name. The same call twice is one.
+    It may stand anywhere in what runs of it: printed, awaited, returned, in a list or a function,
+    as a method's, or with a name. The same call twice is one.
 
     Args:
         code: the text.
@@ -112,8 +122,10 @@ def python_call(code: str, names: Sequence[str] = ()) -> Call:
         InvalidAction: the code is something else, or the arguments are no literals.
     """
     body = read_python(code)
-    nodes = (node for statement in body for node in ast.walk(statement))
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    called = {_name(node) for part in body for node in ast.walk(part) if isinstance(node, ast.Call)}
+    calls = [
+        node for part in body for node in _run_nodes(part, called) if isinstance(node, ast.Call)
+    ]
     own = [call for call in calls if short_name(_name(call)) in names]
     if not own and len(body) == 1:
         own = calls[:1]
@@ -121,6 +133,19 @@ def python_call(code: str, names: Sequence[str] = ()) -> Call:
     if not read or any(call != read[0] for call in read):
         raise InvalidAction(_ONE_CALL)
     return read[0]
+
+
+def _run_nodes(node: ast.AST, called: Container[str]) -> Iterator[ast.AST]:
+    """Yield the nodes that run: none of a function that nothing calls, or of `if False`."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in called:
+        return
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Constant) and not node.test.value:
+        children: Iterable[ast.AST] = node.orelse
+    else:
+        children = ast.iter_child_nodes(node)
+    yield node
+    for child in children:
+        yield from _run_nodes(child, called)
 
 
 def _read(call: ast.Call) -> Call:

@@ -12,7 +12,9 @@ from agentgym_envs import InvalidAction
 from agentgym_envs.actions import make_parser, strip_thinking
 from agentgym_envs.actions.formats import ACTION_FORMATS
 from agentgym_envs.actions.markup import NO_END
+from agentgym_envs.searchqa.prompts import VERBS as SEARCHQA
 from agentgym_envs.searchqa.tags import Tag, read_tag
+from agentgym_envs.textcraft.env import TextCraftEnv
 from agentgym_envs.wordle.env import WordleEnv
 from tests.agentgym_envs.actions.test_dress import parser_of
 
@@ -269,3 +271,28 @@ def test_endless_words_and_tags_are_read_in_no_time(piece: str, action_format: s
     except InvalidAction as error:
         assert len(str(error)) < 400
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "# get(count=3, item='glass')",
+        "def helper():\n    return get(count=3, item='glass')",
+        "if False:\n    get(count=3, item='glass')",
+    ],
+)
+def test_a_call_that_does_not_run_is_no_action(code: str) -> None:
+    parser = make_parser("code", TextCraftEnv.verbs)
+    with pytest.raises(InvalidAction):
+        parser.parse(f"```python\n{code}\n```")
+    called = "def go():\n    get(count=3, item='glass')\ngo()"
+    assert parser.parse(f"```python\n{called}\n```") == "get 3 glass"
+
+
+@pytest.mark.parametrize("text", ["see ```x``` there", "see\n```\nx\n```\nthere"])
+def test_fences_in_the_strings_of_a_block_are_text(text: str) -> None:
+    answer = f"```python\nsearch(query={text!r})\n```"
+    assert make_parser("code", SEARCHQA).parse(answer) == f"<search>{text}</search>"
+    two = "```python\nsearch(query='a')\n```\n```python\nsearch(query='b')\n```"
+    with pytest.raises(InvalidAction, match="2 fenced blocks"):
+        make_parser("code", SEARCHQA).parse(two)
