@@ -23,7 +23,9 @@ _STRINGS = {
 _BEFORE_ARGUMENT = re.compile(r"[:,(\[={]\s?\Z")
 _BEHIND_ARGUMENT = re.compile(r"\s{0,9}[,}\])]")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
-_BEFORE_BRACKET = re.compile(r"[\w\])][ \t]{0,9}\Z")
+_CLOSED = "\0"
+"""Stands for a pair of brackets."""
+_BEFORE_BRACKET = re.compile(rf"[\w\]){_CLOSED}][ \t]{{0,9}}\Z")
 # What Google's and Moonshot's models write around an argument.
 _TOKENS = (("<escape>", "<escape>"), ('<|"|>', '<|"|>'), ("<|sep|>", "<|close|>argument"))
 _CLOSING = re.compile(r"</([\w:.-]{1,40})>")
@@ -96,8 +98,7 @@ def _in_brackets(text: str, start: int, end: int) -> bool:
         return False
     behind = text[end : end + _REACH]
     for _ in range(2):
-        before, behind = _BRACKETED.sub("[]", before), _BRACKETED.sub("", behind)
-    before = before.replace("[]", "] ")
+        before, behind = _BRACKETED.sub(_CLOSED, before), _BRACKETED.sub("", behind)
     opening, closing = before.rfind("["), behind.find("]")
     return (
         opening > before.rfind("]", opening)

@@ -48,6 +48,8 @@ class BacktickParser:
 
     def _find(self, text: str) -> str | None:
         """Return the action of a text, by its backticks, its label or another mark."""
+        if self._is_action(text.strip()):  # backticks in what it types are text
+            return text.strip()
         action = find_action(text)
         if action is None:
             action = last_labelled(text, self.verbs)
