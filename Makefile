@@ -11,7 +11,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 VENV ?= .venv
 VENV_VLLM ?= .venv-vllm
 VENV_DOCS ?= .venv-docs
-WORKERS ?= 2
+WORKERS ?= 3
 SEED ?= 0
 
 BIN := $(VENV)/bin
@@ -122,7 +122,7 @@ PARALLEL := -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
 ROOM_TESTS = $(if $(ROOM),$(wildcard tests/$(ROOM) tests/$(ROOM).py tests/$(dir $(ROOM))test_$(notdir $(ROOM))*.py))
 
 .PHONY: test
-test: $(VENV)/.dev  ## Run the quick tests (minutes): of one room with ROOM=trainers/credit; WORKERS=2 processes
+test: $(VENV)/.dev  ## Run the quick tests (minutes): of one room with ROOM=trainers/credit; WORKERS=3 processes, for two cores
 	@test -z "$(ROOM)" || test -n "$(ROOM_TESTS)" || { echo "ROOM must name a folder of tests/, got $(ROOM)" >&2; exit 2; }
 	$(PYTEST) $(PARALLEL) -m '$(MARKED)' $(if $(ROOM),--full $(ROOM_TESTS)) $(PYTEST_FLAGS)
 
