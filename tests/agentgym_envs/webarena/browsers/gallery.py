@@ -14,6 +14,7 @@ from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.browsers.text.browser import TextBrowser
 from agentgym_envs.webarena.browsers.text.fetch import fetch
 from agentgym_envs.webarena.page import Node
+from agentgym_envs.webarena.sites import homepage
 from agentgym_envs.webarena.sites.state import SiteState
 from agentgym_envs.webarena.sites.web import RequestContext, Site
 
@@ -80,7 +81,7 @@ def serve() -> Callable[..., TextBrowser]:
 
 def build() -> Site:
     """Build the site; how often its home page was visited is its only state."""
-    site = Site("homepage", "Gallery", Path(__file__).parent)
+    site = Site("homepage", "Gallery", Path(homepage.__file__).parent)  # for its page of errors
     visits: list[str] = []
 
     def page(title: str, body: str, status: int = 200) -> Response:

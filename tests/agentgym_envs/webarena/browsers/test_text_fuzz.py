@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentgym_envs.errors import InvalidAction
@@ -31,6 +31,7 @@ ACTIONS = st.builds(
 gallery = serve()
 
 
+@example("/", [WebAction("goto", text="HOMEPAGE.TEST/0")])
 @settings(max_examples=examples(120), suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(["/", "/form", "/search"]), st.lists(ACTIONS, max_size=12))
 def test_any_actions_end_on_a_page(path: str, actions: list[WebAction]) -> None:
