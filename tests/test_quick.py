@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,8 @@ CASES = """
 
 
 @pytest.fixture
-def small(pytester: pytest.Pytester) -> pytest.Pytester:
+def small(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     pytester.makeini("[pytest]\nmarkers =\n    full: x")
     pytester.makeconftest('pytest_plugins = ["tests.quick"]')
     pytester.makepyfile(CASES)

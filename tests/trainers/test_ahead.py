@@ -321,6 +321,7 @@ def test_a_batch_that_serves_several_steps_counts_them(tmp_path: Path) -> None:
         assert logged(trainer, "async/staleness_max") == [0, 2]
 
 
+@pytest.mark.full
 def test_a_dead_servers_episodes_are_played_elsewhere_and_none_is_trained_twice(
     tmp_path: Path, tasks_in_lockstep: list[list[str]]
 ) -> None:
@@ -442,6 +443,7 @@ def test_weights_wait_for_a_server_that_is_away_and_play_goes_on(tmp_path: Path)
     assert [len(batch) for batch in batches_of(tmp_path)] == [EPISODES] * 4
 
 
+@pytest.mark.full
 def test_a_thread_that_outlives_its_training_touches_nothing_and_a_second_one_waits_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks_in_lockstep: list[list[str]]
 ) -> None:

@@ -183,6 +183,7 @@ def test_an_outage_that_lasts_is_told_once_for_each_pause() -> None:
     assert told == [1, 3]
 
 
+@pytest.mark.full
 def test_work_of_no_episode_is_done_again_until_it_succeeds() -> None:
     failures = [EnvFailure("gone"), EnvFailure("gone")]
 

@@ -65,6 +65,7 @@ def test_the_expert_solves_the_task_after(env: SciWorldEnv, before: list[str]) -
     assert finish(env)
 
 
+@pytest.mark.full
 def test_the_expert_repairs_what_was_done_halfway(env: SciWorldEnv) -> None:
     env.reset(options={"task_id": FIND_NON_LIVING_THING})
     for number, action in enumerate(env.expert()):

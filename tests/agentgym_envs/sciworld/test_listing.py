@@ -144,6 +144,7 @@ def test_the_expert_goes_on_after_its_actions_under_listed_names(listing: Any) -
     assert renamed, "the simulator says `pour cup in cup`"
 
 
+@pytest.mark.full
 def test_a_question_can_be_answered_or_dropped_from_the_list(listing: Any) -> None:
     actions = listed(listing, BOIL, ())
     after = listed(listing, BOIL, ("open door",))

@@ -84,6 +84,7 @@ def test_textcraft_has_a_row_for_steps_and_two_for_resets_in_each_of_its_books()
     assert [row.unit for row in textcraft_rows(1)] == ["resets", "resets", "steps"] * 2
 
 
+@pytest.mark.full
 def test_alfworld_has_rows_for_steps_and_resets() -> None:
     rows = list(alfworld_rows(1))
     assert [row.unit for row in rows] == ["steps", "steps", "resets"]
@@ -111,6 +112,7 @@ def test_every_backend_of_the_vector_is_measured() -> None:
     assert all("own_microseconds_per_step" in row.notes for row in rows)
 
 
+@pytest.mark.full
 def test_rollouts_with_and_without_the_cache_sample_the_same_tokens() -> None:
     pytest.importorskip("torch")
     from lab.throughput.rollouts import Case, rollout_rows

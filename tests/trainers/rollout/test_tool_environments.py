@@ -328,6 +328,7 @@ def model_that_calls(tokenizer: PreTrainedTokenizerFast, prompts: list[list[int]
 
 
 # TRL warns that `environment_factory` is experimental.
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:You are using 'environment_factory'")
 def test_a_stock_trainer_trains_on_the_calls_of_a_policy(tmp_path: Path) -> None:
     tokenizer = tools_tokenizer()

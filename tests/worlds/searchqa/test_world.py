@@ -147,6 +147,7 @@ def test_every_fact_is_told(world: World, library: Library) -> None:
                 assert (entity.number, relation) in library.stated, (entity, relation)
 
 
+@pytest.mark.full
 def test_facts_are_told_in_other_documents_too(world: World, library: Library) -> None:
     elsewhere = sum(
         any(library.passages[number].document_id != entity for number in numbers)

@@ -56,6 +56,7 @@ def test_a_fresh_world_is_played_with_its_own_tasks(fresh: Path) -> None:
     assert different >= len(numbers) - 2
 
 
+@pytest.mark.full
 def test_two_worlds_in_one_process_do_not_mix(fresh: Path) -> None:
     names = []
     for env in (WebArenaEnv(), WebArenaEnv(sites_dir=fresh), WebArenaEnv()):

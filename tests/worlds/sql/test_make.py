@@ -78,6 +78,7 @@ def test_what_is_ranked_or_ordered_is_checked_for_ties() -> None:
         assert template.ordered == ("ORDER BY" in outer and "LIMIT 1" not in outer), template.name
 
 
+@pytest.mark.full
 def test_the_rows_are_those_of_the_statement() -> None:
     """Whatever version of SQLite runs it; the last decimal may be rounded otherwise."""
     env = SQLEnv()

@@ -382,6 +382,7 @@ def test_both_protocols_are_answered_at_one_address(connect: Connect, url: str) 
     assert "observation" in client.call("reset", data_idx=0)
 
 
+@pytest.mark.full
 def test_at_capacity_and_idle(serve: Serve) -> None:
     url = serve("agentgym/TextCraft-v0", max_sessions=1, idle_timeout=2.0)
     with httpx.Client(base_url=url) as http:  # a client's making alone can take as long

@@ -46,6 +46,7 @@ def test_drops_one_byte_at_a_time_too(serve: Serve) -> None:
             time.sleep(0.05)
 
 
+@pytest.mark.full
 def test_a_client_that_reads_no_answer_is_dropped(serve: Serve) -> None:
     url = serve(arrival_timeout=0.3)
     place = urlsplit(url)
