@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,9 @@ from agentgym_envs import secrets
 # cores make everything many times slower.
 os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE")
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+# Tests start hundreds of processes, which would compile what they import again and again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 pytest_plugins = ["pytester", "tests.quick"]
 
