@@ -24,6 +24,9 @@ MOST = {1: 12, 2: 4}
 """Cases of a table in the quick run, by the number of tables that a test multiplies."""
 _MOST_OF_MORE = 3
 
+_APART = {"slow", "science", "gpu", "vllm", "llm", "browser", "ray", "openenv"}
+"""Marks of cases that neither run takes, so that none of them is among the few."""
+
 DURATIONS = ".durations.json"
 """What each test took in the last run: node id -> seconds."""
 
@@ -62,15 +65,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     tables = [place for place, mark in enumerate(marks) if mark.name == "parametrize"]
     most = MOST.get(len(tables), _MOST_OF_MORE)
     for place in tables:
-        marks[place] = _taken(marks[place], most, all_of_them=_is_full(metafunc.config))
+        marks[place] = _sampled(marks[place], most, all_of_them=_is_full(metafunc.config))
 
 
-def _taken(mark: pytest.Mark, most: int, *, all_of_them: bool) -> pytest.Mark:
+def _sampled(mark: pytest.Mark, most: int, *, all_of_them: bool) -> pytest.Mark:
     """Return a table with the quick run's cases, or with all and the further ones marked."""
     order = ("argnames", "argvalues", "indirect", "ids", "scope")
     words = {**dict(zip(order, mark.args, strict=False)), **mark.kwargs}
     cases, names, ids = list(words["argvalues"]), words["argnames"], words.get("ids")
-    quick = evenly(len(cases), most)
+    quick = _quick_places(cases, most)
     if all_of_them:
         single = isinstance(names, str) and "," not in names
         words["argvalues"] = [
@@ -81,6 +84,17 @@ def _taken(mark: pytest.Mark, most: int, *, all_of_them: bool) -> pytest.Mark:
         if isinstance(ids, Sequence):
             words["ids"] = [ids[place] for place in quick]
     return pytest.mark.parametrize(**words).mark
+
+
+def _quick_places(cases: Sequence[Any], most: int) -> list[int]:
+    """Return the places of the quick run's cases, and of those that have targets of their own."""
+    apart = [place for place, case in enumerate(cases) if _APART & _marks_of(case)]
+    others = [place for place in range(len(cases)) if place not in set(apart)]
+    return sorted([*apart, *(others[place] for place in evenly(len(others), most))])
+
+
+def _marks_of(case: Any) -> set[str]:
+    return {mark.name for mark in case.marks} if isinstance(case, _Case) else set()
 
 
 def evenly(count: int, most: int) -> list[int]:
@@ -132,7 +146,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 class _Durations:
-    """Keeps what tests took, of the workers too, and writes it at the end."""
+    """Collects the tests' durations, of the workers too, and writes them at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -24,6 +24,11 @@ CASES = """
     @pytest.mark.parametrize(argnames=["n"], argvalues=[(0,), (1,)])
     def test_few(n): pass
 
+    SLOW = [pytest.param(n, marks=[pytest.mark.slow] if n % 2 else []) for n in range(60)]
+
+    @pytest.mark.parametrize("n", SLOW)
+    def test_some_of_them_slow(n): assert n % 2 == 0
+
     @pytest.mark.full
     def test_full(): pass
 
@@ -35,31 +40,31 @@ CASES = """
 @pytest.fixture
 def small(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    pytester.makeini("[pytest]\nmarkers =\n    full: x")
+    pytester.makeini("[pytest]\nmarkers =\n    full: x\n    slow: x")
     pytester.makeconftest('pytest_plugins = ["tests.quick"]')
     pytester.makepyfile(CASES)
     return pytester
 
 
 def counted(small: pytest.Pytester, *words: str) -> int:
-    ended = small.runpytest_subprocess("-p", "no:randomly", *words)
+    ended = small.runpytest_subprocess(*(words or ("-m", "not slow")))
     return int(ended.parseoutcomes()["passed"])
 
 
 def test_the_quick_run_takes_a_few_cases_and_leaves_out_what_is_full(
     small: pytest.Pytester,
 ) -> None:
-    assert counted(small) == 12 + 4 * 4 + 2 + 1
+    assert counted(small) == 12 + 4 * 4 + 2 + 12 + 1
     assert not {"test_full"} & {name.rpartition(":")[2] for name in durations(small)}
 
 
 def test_the_full_run_takes_all_and_the_rest_is_what_the_quick_one_left(
     small: pytest.Pytester,
 ) -> None:
-    everything = 40 + 50 + 2 + 1 + 1
-    assert counted(small, "--full") == everything
-    rest = everything - (12 + 4 * 4 + 2)  # what is drawn is drawn in both
-    assert counted(small, "--full", "-m", "full") == rest
+    everything = 40 + 50 + 2 + 30 + 1 + 1
+    assert counted(small, "--full", "-m", "not slow") == everything
+    rest = everything - (12 + 4 * 4 + 2 + 12)  # what is drawn is drawn in both
+    assert counted(small, "--full", "-m", "full and not slow") == rest
 
 
 def test_a_case_that_is_named_is_run(small: pytest.Pytester) -> None:
