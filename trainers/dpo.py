@@ -42,7 +42,6 @@ from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
 from trainers.options.keywords import check_given
 from trainers.options.offline import DPODefaults
-from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
@@ -109,6 +108,8 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         ValueError: no pair can be trained on.
     """
 
+    config, takes = AgentDPOConfig, DPOConfig
+    replaced = "it learns from the pairs that are its second argument"
     row_name = "pairs of episodes"
 
     def __init__(
@@ -127,21 +128,12 @@ class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
         args = AgentDPOConfig() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        check_kind("args", args, DPOConfig, remedy="make a trainers.AgentDPOConfig(...)")
-        check_given(
-            self,
-            args=args,
-            rollout=rollout,
-            evaluation=evaluation,
-            further=kwargs,
-            remedy="it learns from the pairs that are its second argument",
-        )
+        check_given(self, args=args, rollout=rollout, evaluation=evaluation, further=kwargs)
         remedy = "make them by trainers.preference_pairs(episodes)"
         if pairs is None:
             raise TypeError(f"AgentDPOTrainer needs pairs, as its second argument; {remedy}")
         for pair in pairs:
             check_kind("an entry of pairs", pair, Pair, remedy=remedy)
-        refuse_ignored(args, AgentDPOConfig.refused)
         if env is None:
             args.eval_strategy = "no"
             derive_evaluation(args)

@@ -38,10 +38,8 @@ from trainers.options.arguments import EnvArguments, EvaluationArguments, Rollou
 from trainers.options.configs import AgentOnlineConfig, ModelArguments
 from trainers.options.consistency import refuse_split_weights
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
-from trainers.options.errors import check_kind
 from trainers.options.keywords import check_given
 from trainers.options.model_names import base_of_adapter
-from trainers.options.refused import refuse_ignored
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
 from trainers.rollout.environments import Environments
@@ -105,7 +103,8 @@ class OnlineTrainer(
     config: type[Any] = AgentOnlineConfig
     """Of the training options, where none are given."""
     takes: type[Any] = GRPOConfig
-    """What `args` must be; an algorithm with options that TRL's config lacks takes its own."""
+    """The class of `args`; an algorithm with options that TRL's config lacks takes its own."""
+    replaced = "it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)"
     task_environments: Environments
 
     def __init__(
@@ -125,7 +124,7 @@ class OnlineTrainer(
         args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        self._check_arguments(args, rollout, evaluation, kwargs)
+        check_given(self, args=args, rollout=rollout, evaluation=evaluation, further=kwargs)
         if env is None:
             raise TypeError(
                 f"{type(self).__name__} needs an environment to play, as its second argument; "
@@ -164,25 +163,6 @@ class OnlineTrainer(
         rewards = RewardFunctions(self.reward_func_names)
         self.run_options = [self.task_environments.args, rollout, evaluation, rewards]
         self._keep_records()
-
-    def _check_arguments(
-        self,
-        args: Any,
-        rollout: RolloutArguments,
-        evaluation: EvaluationArguments,
-        further: Mapping[str, Any],
-    ) -> None:
-        """Check what the trainer is given, before anything is loaded."""
-        check_kind("args", args, self.takes, remedy=f"make a trainers.{self.config.__name__}(...)")
-        check_given(
-            self,
-            args=args,
-            rollout=rollout,
-            evaluation=evaluation,
-            further=further,
-            remedy="it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)",
-        )
-        refuse_ignored(args, self.config.refused)
 
     def _plan_batches(self, rollout: RolloutArguments) -> None:
         """Read what is played in a batch, how far ahead, and by what rewards are scaled."""
@@ -252,7 +232,7 @@ class OnlineTrainer(
         self.make_validation = lambda: validation
 
     def _keep_records(self) -> None:
-        """Add what writes the run's files, and what people see of it."""
+        """Add the callbacks that write the run's files and show its progress."""
         names = self.task_environments.names
         self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
         self.add_callback(self._schedule_state)

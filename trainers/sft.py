@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -38,7 +38,6 @@ from trainers.options.configs import AgentSFTConfig
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
 from trainers.options.keywords import check_given
-from trainers.options.refused import refuse_ignored
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
     Environments,
@@ -136,6 +135,9 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
     """
 
+    config, takes = AgentSFTConfig, SFTConfig
+    replaced = "it learns from the trajectories that are its second argument"
+
     def __init__(
         self,
         model: Any,
@@ -153,7 +155,7 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
         args = AgentSFTConfig() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
-        self._check_arguments(args, rollout, evaluation, kwargs)
+        check_given(self, args=args, rollout=rollout, evaluation=evaluation, further=kwargs)
         if trajectories is None:
             raise TypeError(
                 "AgentSFTTrainer needs the episodes to imitate, as its second argument; read a "
@@ -196,25 +198,6 @@ class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
             scenarios=scenarios,
             eval_dataset=eval_dataset,
         )
-
-    def _check_arguments(
-        self,
-        args: Any,
-        rollout: RolloutArguments,
-        evaluation: EvaluationArguments,
-        further: Mapping[str, Any],
-    ) -> None:
-        """Check what the trainer is given, before anything is loaded."""
-        check_kind("args", args, SFTConfig, remedy="make a trainers.AgentSFTConfig(...)")
-        check_given(
-            self,
-            args=args,
-            rollout=rollout,
-            evaluation=evaluation,
-            further=further,
-            remedy="it learns from the trajectories that are its second argument",
-        )
-        refuse_ignored(args, AgentSFTConfig.refused)
 
 
 def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: RolloutArguments) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from agentgym_envs.errors import did_you_mean
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.errors import check_kind
+from trainers.options.refused import refuse_ignored
 
 REPLACED = {
     *("data_collator", "environment_factory", "formatting_func", "rollout_func", "tools"),
@@ -19,29 +20,30 @@ REPLACED = {
 
 
 def check_given(
-    trainer: object,
+    trainer: Any,
     *,
     args: Any,
     rollout: Any,
     evaluation: Any,
     further: Mapping[str, Any],
-    remedy: str,
 ) -> None:
-    """Check what a trainer is given besides a policy and what it plays or learns from.
+    """Check a trainer's arguments, but for its policy and its data, before anything is loaded.
 
     Args:
-        trainer: ours.
+        trainer: ours, with the classes `config` and `takes` of its `args`, and with `replaced`, a
+            sentence on what it has in place of `REPLACED`.
         args: the training config.
         rollout: `RolloutArguments`.
         evaluation: `EvaluationArguments`.
         further: the arguments that it hands on to TRL's trainer.
-        remedy: what it has in place of `REPLACED`.
 
     Raises:
         TypeError: a dataclass is something else; an argument is TRL's and would do nothing here,
             an option of a dataclass, or unknown.
+        UsageError: an option of `args` would be ignored.
     """
-    name = type(trainer).__name__
+    name, config = type(trainer).__name__, trainer.config
+    check_kind("args", args, trainer.takes, remedy=f"make a trainers.{config.__name__}(...)")
     homes: dict[str, type] = {"rollout": RolloutArguments, "evaluation": EvaluationArguments}
     for (place, kind), given in zip(homes.items(), (rollout, evaluation), strict=True):
         check_kind(place, given, kind, remedy=f"make a trainers.{kind.__name__}(...)")
@@ -50,7 +52,7 @@ def check_given(
     known = set(inspect.signature(theirs).parameters)
     for argument in further:
         if argument in REPLACED & known:
-            raise TypeError(f"{name} takes no {argument}: {remedy}")
+            raise TypeError(f"{name} takes no {argument}: {trainer.replaced}")
         if argument in known:
             continue
         for place, kind in homes.items():
@@ -61,3 +63,4 @@ def check_given(
                 )
         hint = did_you_mean(argument, known, otherwise=f"trl.{theirs.__name__} has none either")
         raise TypeError(f"{name} takes no {argument}{hint}")
+    refuse_ignored(args, config.refused)
