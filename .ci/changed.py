@@ -56,7 +56,7 @@ def changed_files() -> Iterator[str]:
 
 
 def git(*words: str) -> str:
-    """Return what git prints."""
+    """Return the output of a git command."""
     return subprocess.run(
         ["git", *words], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout

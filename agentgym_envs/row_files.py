@@ -54,7 +54,7 @@ def _json_rows(path: Path) -> Iterator[Any]:
 
 
 def _parsed(text: str, where: str) -> Any:
-    """Return the value of a JSON text, or the error that names what is none."""
+    """Return the value of a JSON text, or the error that names its fault."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

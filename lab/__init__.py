@@ -1,1 +1,1 @@
-"""The makers' instruments: studies, speeds, GPUs, and how `tiny` was made; not installed."""
+"""The makers' instruments, not installed: studies, speeds, GPUs, and the making of `tiny`."""

@@ -234,7 +234,7 @@ def _play(
     policy: PolicyArguments,
     options: CollectArguments,
 ) -> None:
-    """Play the episodes, write them, and print what they were like."""
+    """Play the episodes, write them, and print a summary."""
     if env.mix is not None and not (options.num_tasks or options.num_episodes):
         raise UsageError(
             f"--mix {env.mix} weighs some of the tasks, and each is played once; say how many by "

@@ -36,9 +36,10 @@ _WORDS_BESIDE = LABELS - {"id", "index", "status", "content"}
 
 
 def read_call(turn: str, names: Sequence[str] = ()) -> Call:
-    """Return the only call of a policy's turn; the same one twice is one.
+    """Return the only call of a policy's turn.
 
-    Of what stands behind an answer of the environment that the policy has invented, nothing counts.
+    The same call twice is one. Nothing counts behind an answer of the environment that the policy
+    has invented.
 
     Args:
         turn: the text.

@@ -115,7 +115,7 @@ WORDS: dict[str, Any] = _TABLE["words"]
 
 
 def _has_markup(text: str) -> bool:
-    """Return whether a text may hold tags or tokens; most hold none, and are read at once."""
+    """Return whether a text may hold tags or tokens."""
     return "<" in text or "◁" in text or _BRACKET_TOKEN.search(text) is not None
 
 
@@ -152,7 +152,7 @@ def strip_thinking(completion: str) -> str:
 
 
 def _turn_length(text: str) -> int:
-    """Return the length of what stands before a turn's end or an invented answer; 0 for none."""
+    """Return the length of the text before a turn's end or an invented answer, or 0."""
     end = min(len(first_turn(text)), result_start(text))
     return end if end < len(text) and text[:end].strip() else 0
 

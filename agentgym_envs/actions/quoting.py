@@ -12,7 +12,7 @@ from itertools import islice
 _REACH = 4_000  # characters on each side that are looked at, so that reading stays linear
 _MOST_TAGS = 8
 MOST_TOKENS = 200
-"""Tokens of one kind that are looked at; of more none is taken for an argument's text."""
+"""Most tokens of one kind that are looked at. Further ones count as markup."""
 _OPENINGS = {
     quote: re.compile(rf"(?<![\w`{quote}]){quote}(?=\S)|(?<=: ){quote}") for quote in "\"'`"
 }

@@ -185,7 +185,7 @@ def _without_words(text: str) -> str:
 
 
 def _without_remark(text: str, accepts: Callable[[str], bool]) -> str:
-    """Return a text without what is said behind the action, unless that is an action, too."""
+    """Return a text without the remark behind its action, unless that is an action, too."""
     remark = _REMARK.search(text)
     if remark is None or _SEQUEL.search(remark[0]):
         return text

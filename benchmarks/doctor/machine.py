@@ -1,4 +1,4 @@
-"""Checks what the machine has left: memory, and room in the folders that are written."""
+"""Checks the free memory, and the room in the folders that are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks what trains models: CUDA, and the TRL that our trainers extend.
+"""Checks CUDA, and the TRL that our trainers extend.
 
 torch is imported in processes apart from this one, and for CUDA only where there is a device.
 """
@@ -38,7 +38,7 @@ class Device(TypedDict):
 
 
 def training_checks() -> Iterator[Check]:
-    """Yield the checks of what the train extra brings."""
+    """Yield the checks of the train extra."""
     yield Check("CUDA", cuda, _REINSTALL)
     yield Check("TRL", trl)
 

@@ -84,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: ViewerServer
     protocol_version = "HTTP/1.1"
     timeout = 60.0
-    """Seconds that a client may send and read nothing; its thread would stay for ever."""
+    """Seconds after which a client that sends and reads nothing is dropped."""
     # Headers and body are sent apart; the second would wait 40 ms for the first to be confirmed.
     disable_nagle_algorithm = True
     server_version = "agentgym"

@@ -1,1 +1,1 @@
-"""`python -m lab.gpu`: what only a GPU can show, measured and tried in one command."""
+"""`python -m lab.gpu`: measures and tries a GPU in one command."""

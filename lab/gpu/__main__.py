@@ -1,4 +1,4 @@
-"""`python -m lab.gpu`; its `--unpack` needs none of what it is there to install."""
+"""`python -m lab.gpu`, whose `--unpack` needs Python alone."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ VARIANTS = {
 
 
 def playing_options(variant: Variant) -> tuple[str, ...]:
-    """Return the options of how episodes are played; actions stand alone."""
+    """Return the options of the episodes, whose actions stand alone."""
     return (
         *("--env", "BabyAI", "--action_format", "plain", "--max_turns", "8"),
         *("--max_tokens_per_turn", "24", *variant.playing),
@@ -82,7 +82,7 @@ def training(variant: Variant, model: str, seed: int, folder: Path, *, small: bo
 
 
 def trained_model(folder: Path) -> str | None:
-    """Return what a training has come to: its model, or its last checkpoint; None before it."""
+    """Return a training's model or last checkpoint, or None before that."""
     model = folder / "model"
     if (model / "adapter_config.json").is_file():
         return str(model)
@@ -91,7 +91,7 @@ def trained_model(folder: Path) -> str | None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the study, or go on with it; print what there is."""
+    """Run the study, or go on with it, and print its tables."""
     parser = _parser()
     options = parser.parse_args(argv)
     out = Path(options.out)

@@ -48,7 +48,7 @@ def in_points(gain: Estimate) -> str:
 
 
 def learning_table(folder: Path) -> str:
-    """Return the Markdown table of `python -m lab.studies learning`; rows in order of their gain.
+    """Return the Markdown table of `python -m lab.studies learning`, in the order of gains.
 
     Raises:
         UsageError: the start has not been measured.

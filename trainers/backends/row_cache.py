@@ -155,7 +155,7 @@ class RowCache(Cache):
                 store[other, :, :length] = moved
 
     def _on_device(self, rows: list[int]) -> torch.Tensor | None:
-        """Return rows to gather in one launch; None on a CPU, which copies slices faster."""
+        """Return rows to gather at once, or None on a CPU, which copies slices faster."""
         device = self.layers[0].keys.device
         return None if device.type == "cpu" else torch.tensor(rows, device=device)
 

@@ -49,7 +49,7 @@ class RowModel:
                 f"{type(model).__name__} has layers of kind {sorted(others)}, allowed are "
                 f"{sorted(KINDS)}; sample from it with the vLLM backend"
             )
-        self.graphs = StepGraphs(model, self._step, wanted=cuda_graphs)
+        self.graphs = StepGraphs(model, self._step, enabled=cuda_graphs)
 
     @contextmanager
     def sampling(self) -> Iterator[None]:

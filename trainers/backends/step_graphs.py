@@ -36,7 +36,7 @@ class Replayed(Protocol):
     """A captured computation."""
 
     def replay(self) -> None:
-        """Compute it again, over what its tensors hold now."""
+        """Compute it again over the same tensors."""
 
 
 class StepGraphs:
@@ -49,20 +49,20 @@ class StepGraphs:
     Args:
         model: whose steps they are.
         run: a decoding step.
-        wanted: False captures none.
+        enabled: False captures none.
 
     Attributes:
         works: steps are captured; False once one could not be.
     """
 
-    def __init__(self, model: torch.nn.Module, run: RunStep, *, wanted: bool = True) -> None:
+    def __init__(self, model: torch.nn.Module, run: RunStep, *, enabled: bool = True) -> None:
         self._model = model
         self._run = run
         self._steps: dict[int, _Step] = {}
         self._place: tuple[int, ...] = ()
         self._weights: tuple[int, ...] = ()
         self._is_checked = False
-        self.works = wanted and can_capture(model)
+        self.works = enabled and can_capture(model)
 
     @contextmanager
     def over_weights(self) -> Iterator[None]:
@@ -131,6 +131,7 @@ class _Step:
         self._replayed, self._logits = capture(self._compute, device)
 
     def replay(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Return the logits of the first rows, with these ids at these positions."""
         num = len(ids)
         self._ids[:num], self._positions[:num] = ids, positions
         self._positions[num:] = self._spare  # rows that take no part keep what they hold

@@ -391,7 +391,7 @@ def mixture_of(
 
 
 def order_seed(args: Any) -> int | None:
-    """Return what seeds the order of an environment's rows; None where they keep their own."""
+    """Return the seed of the order of an environment's rows, or None to keep theirs."""
     return None if args.train_sampling_strategy == "sequential" else int(args.seed)
 
 

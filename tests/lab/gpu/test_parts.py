@@ -1,4 +1,4 @@
-"""The parts at their smallest; `python -m lab.gpu` without a GPU runs all of each."""
+"""The parts at their smallest, of which `python -m lab.gpu` without a GPU runs all."""
 
 from __future__ import annotations
 
