@@ -129,6 +129,13 @@ def _seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
+def _slowness() -> float:
+    """Return how many times longer this machine takes now than a quiet one of 2026, at least 1."""
+    begun = time.process_time()
+    sum(place * place for place in range(2_000_000))
+    return max(1.0, (time.process_time() - begun) / 0.08)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     begun, before = time.monotonic(), _seconds()
@@ -136,7 +143,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     # Beside other work a test waits; and one may end a process that others have kept busy.
     took = min(time.monotonic() - begun, _seconds() - before)
     most = item.config.option.seconds
-    if most is not None and took > most and not item.get_closest_marker("full"):
+    if most is None or took <= most or item.get_closest_marker("full"):
+        return result
+    took /= _slowness()
+    if took > most:
         pytest.fail(
             f"it took {took:.1f} s of the processor, allowed are {most:g}: make it smaller, or "
             "mark it `full`",

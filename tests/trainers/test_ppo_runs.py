@@ -30,9 +30,9 @@ def trainer_in(tmp_path: Path) -> Maker:
     return maker(tmp_path)
 
 
-@pytest.mark.parametrize("level", ["token", "turn"])
+@pytest.mark.parametrize("level", ["token", pytest.param("turn", marks=pytest.mark.full)])
 def test_training_learns_what_is_rewarded(level: str, trainer_in: Maker) -> None:
-    options = {"max_steps": 30, "learning_rate": 3e-2, "seed": 1}
+    options = {"max_steps": 20, "learning_rate": 4e-2, "seed": 1}
     trainer = trainer_in(env={"max_turns": 1}, gae_level=level, **options)
     trainer.train()
     success = logged(trainer, "episodes/success")

@@ -133,6 +133,7 @@ def test_a_wrong_answer_ends_the_episode_and_says_why(env: SQLEnv, change: Any, 
     assert observation == f"That is not the answer: {info['verdict']}."
 
 
+@pytest.mark.full
 def test_every_question_has_the_answer_that_it_was_made_with() -> None:
     """The expert's last move, on all questions; whole episodes are in the test below."""
     env = made()
