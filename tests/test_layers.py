@@ -136,9 +136,11 @@ def imported_modules(path: Path) -> Iterator[str]:
         "import agentgym_envs",
         "import wrappers",
         "from benchmarks.cli.main import main; main(['--help'])",
-        # It opens every environment: half of the seconds that a quick test has.
-        pytest.param("from benchmarks.cli.main import main; main(['envs'])", marks=pytest.mark.full),
         "import benchmarks.cli.play",
+        # It opens every environment, which takes seconds.
+        pytest.param(
+            "from benchmarks.cli.main import main; main(['envs'])", marks=pytest.mark.full
+        ),
     ],
 )
 def test_nothing_of_the_training_stack_is_imported_by(code: str) -> None:
