@@ -74,7 +74,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "history",
         "tokens",
         "options",
-        "ledger",
+        "ledger metrics",
         "credit rollout runs",
         "models",
         "backends running trl_bridge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import sys
@@ -172,8 +173,14 @@ def _run_number(server: ViewerServer, query: _Query, name: str) -> int:
 
 
 def _curve(server: ViewerServer, query: _Query) -> Any:
-    names = query.get("names")
-    return curve_of(_run(server, query), names.split("\n") if names else None)
+    names = json.loads(query.get("names", "null"))
+    if names is not None and not (isinstance(names, list) and all(map(_is_text, names))):
+        raise ValueError(f"names must be a JSON list of metrics, got {names!r:.60}")
+    return curve_of(_run(server, query), names)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _options(server: ViewerServer, query: _Query) -> Any:

@@ -17,6 +17,7 @@ from trainers.credit.rewards import (
     invalid_action_penalty,
     reward_columns,
 )
+from trainers.metrics import RESERVED
 
 COLUMNS = (
     *("prompts", "completions", "completion_ids", *reward_columns([])),
@@ -89,12 +90,14 @@ def _checked(function: Any, columns: Collection[str]) -> Any:
     if any(map(inspect.iscoroutinefunction, (plain, type(plain).__call__))):
 
         async def checked(**given: Any) -> list[float | None]:
-            return _numbers(name, await function(**given), len(given["prompts"]))
+            rewards = await function(**_with_checked_names(name, given))
+            return _numbers(name, rewards, len(given["prompts"]))
 
     else:
 
         def checked(**given: Any) -> list[float | None]:
-            return _numbers(name, function(**given), len(given["prompts"]))
+            rewards = function(**_with_checked_names(name, given))
+            return _numbers(name, rewards, len(given["prompts"]))
 
     functools.update_wrapper(checked, function)
     checked.__name__ = name
@@ -117,6 +120,24 @@ def _check_call(function: Callable[..., Any], name: str, columns: Collection[str
             f"the reward function {name!r} is given more than it asks for; end its parameters with "
             "**columns"
         )
+
+
+def _with_checked_names(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return a function's arguments, with a `log_metric` that refuses the trainer's own keys."""
+    if "log_metric" not in given:
+        return given
+    log = given["log_metric"]
+
+    def log_metric(key: str, value: float) -> None:
+        if key in RESERVED:
+            raise ValueError(
+                f"the reward function {name!r} logs {key!r}, which is a metric of the trainer; "
+                "choose another name, such as "
+                f"{name + '/' + key.rpartition('/')[2]!r}"
+            )
+        log(key, value)
+
+    return {**given, "log_metric": log_metric}
 
 
 def _numbers(name: str, rewards: Any, count: int) -> list[float | None]:

@@ -16,9 +16,6 @@ RewardFunc = Callable[..., list[float | None]]
 
 TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "time_limit", "token_budget")
 
-OWN_METRICS = ("episodes/", "truncated/")
-"""How names begin of what our trainers log of the episodes of all processes."""
-
 
 def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
     """Return what reward functions are given about each episode, one entry per episode.
@@ -45,17 +42,12 @@ def episode_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
 
 
 def agent_reward(
-    *, episode_return: list[float], status: list[str], log_metric: Any = None, **columns: Any
+    *, episode_return: list[float], status: list[str], **_columns: Any
 ) -> list[float | None]:
     """A TRL reward function: the episode's return; None where it failed or that is not finite.
 
-    TRL leaves rows without a reward out of the group's mean and deviation. It also logs what the
-    episodes were like.
+    TRL leaves rows without a reward out of the group's mean and deviation.
     """
-    if log_metric is not None:
-        metrics = episode_metrics(status=status, rewards=episode_return, **columns)
-        for name, value in metrics.items():
-            log_metric(name, value)
     return [
         reward if has_reward(how, reward) else None
         for how, reward in zip(status, episode_return, strict=True)

@@ -10,7 +10,7 @@ import torch
 from accelerate.utils import gather_object
 
 from trainers.credit.by_environment import metrics_by_environment
-from trainers.credit.rewards import OWN_METRICS, episode_columns
+from trainers.credit.rewards import episode_columns
 from trainers.trl_bridge.episode_batch import EpisodeBatch
 
 
@@ -40,12 +40,8 @@ class EpisodeMetricsMixin:
             **{f"horizon/{name}": horizon for name, horizon in own.items()},
         }
 
-    def _log_metric(self: Any, name: str, value: float) -> None:
-        if not name.startswith(OWN_METRICS):
-            super()._log_metric(name, value)  # type: ignore[misc]
-
     def _log_episodes(self: Any, group_size: int) -> None:
-        """Log what the episodes of all processes were like, whatever the reward functions log."""
+        """Log metrics of the episodes of all processes."""
         trajectories = [*self.trajectories, *self.surplus]
         columns = episode_columns(trajectories)
         labels = list(self.environment_names.values())

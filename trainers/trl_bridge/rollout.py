@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from trainers.credit.rewards import reward_columns
+from trainers.credit.rewards import episode_columns, episode_metrics, reward_columns
 from trainers.rollout.rollout import Rollout
 from trainers.trl_bridge.rows import rows_of
 
@@ -20,7 +20,7 @@ def make_rollout_func(rollout: Rollout) -> RolloutFunc:
     """Return a `rollout_func` for a stock `trl.GRPOTrainer`.
 
     Use it with `reward_funcs=agent_reward` and `train_dataset=task_dataset(task_ids)`. Episodes are
-    sampled at the trainer's temperature, by which its loss divides.
+    sampled at the trainer's temperature, by which its loss divides. Their metrics are logged.
 
     Args:
         rollout: plays task ids.
@@ -43,6 +43,10 @@ def make_rollout_func(rollout: Rollout) -> RolloutFunc:
                 "earlier turns), which a stock GRPOTrainer cannot take; use "
                 "trainers.grpo.AgentGRPOTrainer"
             )
+        returns = [trajectory.episode_return for trajectory in trajectories]
+        metrics = episode_metrics(rewards=returns, **episode_columns(trajectories))
+        for name, value in metrics.items():
+            trainer._log_metric(name, value)
         return {**rows.columns, **reward_columns(trajectories)}
 
     return play

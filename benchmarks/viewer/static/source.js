@@ -16,7 +16,7 @@ function fromServer() {
     hasScenes: true,
     hasTokens: true,
     index: (epoch, from) => ask(`index?epoch=${epoch}&from=${from}`),
-    curve: (run, names) => ask(`curve?run=${run}&names=${encodeURIComponent(names.join("\n"))}`),
+    curve: (run, names) => ask(`curve?run=${run}&names=${encodeURIComponent(JSON.stringify(names))}`),
     options: (run) => ask(`options?run=${run}`),
     gain: (run, vs) => ask(`gain?run=${run}&vs=${vs}`),
     episode: (id) => ask(`trajectory?id=${id}`),

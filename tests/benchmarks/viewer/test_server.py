@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -106,6 +107,8 @@ def test_a_request_under_an_own_name_is_answered(server: ViewerServer, host: str
         "/api/trajectory?id=12",
         "/api/curve?run=1",
         "/api/curve",
+        "/api/curve?run=0&names=loss",
+        "/api/curve?run=0&names=[1]",
         "/api/options?run=1",
         "/api/options?run=../secret.txt",
     ],
@@ -138,9 +141,9 @@ def test_a_curve_is_what_the_run_logged(server: ViewerServer) -> None:
     names = ["episodes/success", "horizon"]
     rows = [[step, 0.5, 6.0 + step // 3] for step in (1, 2, 3, 4)]
     assert answer(server, "/api/curve?run=0") == {"names": names, "rows": rows}
-    some = answer(server, "/api/curve?run=0&names=horizon%0Aloss")
+    some = answer(server, "/api/curve?run=0&names=" + quote(json.dumps(["horizon", "loss"])))
     assert some == {"names": names, "rows": [[step, turns, None] for step, _, turns in rows]}
-    assert answer(server, "/api/curve?run=0&names=loss")["rows"] == []
+    assert answer(server, '/api/curve?run=0&names=["loss"]')["rows"] == []
 
 
 def test_the_options_of_a_run_are_texts_under_their_groups(server: ViewerServer) -> None:

@@ -1,0 +1,86 @@
+"""The table of metrics: the key, label and format of each, and where it is shown.
+
+The progress line, the model card and the viewer's page read it. A metric without a row is logged,
+tracked and drawn like any other, under its key: one of TRL's, or of a user's reward function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of the table.
+
+    Attributes:
+        key: its name in `metrics.jsonl`; with `*`, the format of all metrics that match.
+        label: its name on the progress line and in the card.
+        format: the format specification of a value; one in percent makes the metric a share.
+        mean_format: the same of a mean over steps, in the card; `format` by default.
+        each: its name of one environment among several, as in `success/TextCraft`.
+        line: its place on the progress line; 0 leaves it out, as in the next two.
+        lists_each: each environment's value stands behind it on the progress line.
+        card: its place among the columns of the card's learning curve.
+        viewer: its place among the metrics that the viewer lists first.
+    """
+
+    key: str
+    label: str = ""
+    format: str = ""
+    mean_format: str = ""
+    each: str = ""
+    line: int = 0
+    lists_each: bool = False
+    card: int = 0
+    viewer: int = 0
+
+    @property
+    def kind(self) -> str:
+        """`"share"` for a number in 0..1 that is shown in percent, else `"number"`."""
+        return "share" if self.format.endswith("%") else "number"
+
+
+METRICS = (
+    # Evaluations.
+    Metric("eval_success", "evaluation success", ".1%", each="eval_success", line=1,
+           lists_each=True),
+    Metric("eval_success_low", "from", ".1%", line=2),
+    Metric("eval_success_high", "to", ".1%", line=3),
+    # Batches of episodes, in the order in which the values of each environment are logged.
+    Metric("share", "share", ".1%", each="share"),
+    Metric("episodes/success", "success", ".1%", each="success", line=4, lists_each=True, card=1),
+    Metric("reward", "reward", ".3f", each="reward", line=5, card=4, viewer=2),
+    Metric("episodes/score", "score", ".3f", each="score"),
+    Metric("episodes/turns", "turns", ".1f", each="turns", line=6, card=2, viewer=8),
+    Metric("episodes/failed", "failed", ".0f", each="failed", line=8),
+    Metric("frac_reward_zero_std", "groups paid alike", ".1%", each="frac_reward_zero_std"),
+    Metric("horizon", "horizon", ".0f", ".1f", each="horizon", line=7, lists_each=True, card=3,
+           viewer=7),
+    Metric("episodes/failed_share", "failed share", ".1%"),
+    Metric("episodes/without_reward", "without reward", ".0f"),
+    Metric("episodes/sampled_tokens", "sampled tokens", ".0f", viewer=9),
+    Metric("episodes/invalid_actions", "invalid actions", ".1%"),
+    Metric("episodes/cut_turns", "cut turns", ".1%"),
+    # Steps.
+    Metric("loss", "loss", ".4f", ".3g", line=9, card=5, viewer=1),
+    Metric("entropy", "entropy", ".2f", ".3f", line=10, card=6, viewer=3),
+    Metric("kl", "KL", ".4f", viewer=4),
+    Metric("grad_norm", "gradient norm", ".3f", viewer=5),
+    Metric("learning_rate", "learning rate", ".2e", viewer=6),
+    Metric("clip_ratio/region_mean", "clipped", ".1%", viewer=10),
+    Metric("rewards/margins", "margin", ".3f", line=11),
+    Metric("mean_token_accuracy", "token accuracy", ".3f", line=12),
+    Metric("step_time", "seconds", ".1f", line=13),
+    # Formats of names that are alike, a user's own among them.
+    *(
+        Metric(key, format=".1%")
+        for key in (
+            *("*success*", "*accuracy*", "*_share", "truncated/*", "*frac_*", "*invalid_actions*"),
+            *("*cut_turns*", "*clip_ratio*", "*clipped_ratio*"),
+        )
+    ),
+)  # fmt: skip
+
+RESERVED = frozenset(metric.key for metric in METRICS) | {"global_step"}
+"""Keys that no reward function may log: TRL would mix its values with the trainer's."""
