@@ -269,7 +269,7 @@ class AgentEvol:
                 schedule=self.environments.schedule(self.rollout),
                 failure_rules=self.rollout.failure_rules,
             )
-            rollout.is_proven = number > 1
+            rollout.machinery.has_worked = number > 1
             return rollout.run(
                 ids,
                 temperature=self.options.exploration_temperature,

@@ -70,6 +70,7 @@ from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
 from trainers.trl_bridge.ahead import AheadMixin, check_ahead
 from trainers.trl_bridge.carry_over import CarryOverMixin
 from trainers.trl_bridge.reuse import BatchCheckpointMixin
+from wrappers.failures import Machinery
 
 _TRAINING_STREAM = 0
 
@@ -193,7 +194,8 @@ class OnlineTrainer(
         environments = self.task_environments
         tokenizer = self.processing_class
         # What a checkpoint was trained on has worked: no wrong address, where it is away now.
-        is_proven = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
+        has_worked = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
+        machinery = Machinery(rollout.failure_rules, has_worked)
         policy = ModelPolicy.of_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
@@ -203,7 +205,7 @@ class OnlineTrainer(
             seed=args.seed,
             sampling=Sampling.of(args),
             autocast=self.accelerator.autocast,
-            is_proven=is_proven,
+            machinery=machinery,
         )
         if self.max_staleness:
             backend: Any = policy.backend
@@ -213,13 +215,11 @@ class OnlineTrainer(
         self.rollout = environments.rollout(
             policy,
             schedule=environments.schedule(rollout),
-            failure_rules=rollout.failure_rules,
         )
-        self.rollout.on_outage = self.save_in_trainer
-        self.rollout.is_proven = is_proven
         self._batch_in_step = (-1, 0)
-        evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
-        evaluated.on_outage = self.save_now
+        evaluated = environments.rollout(policy)
+        machinery.on_outage = self.save_in_trainer
+        self.rollout.machinery = evaluated.machinery = machinery
         self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
         self.signs.sizes = Sizes(
             horizon=self._horizon_at,

@@ -1,6 +1,6 @@
 """Wrappers: vectorization, horizon curricula, recording, rewards and failure rules."""
 
-from wrappers.failures import Attempts, FailureRules
+from wrappers.failures import FailureRules
 from wrappers.horizon import HorizonCurriculum
 from wrappers.record import RecordTrajectories, TrajectoryWriter
 from wrappers.reward import SuccessReward
@@ -15,7 +15,6 @@ from wrappers.vector.env import TextVectorEnv
 
 __all__ = [
     "AdaptiveHorizon",
-    "Attempts",
     "FailureRules",
     "FixedHorizon",
     "HorizonCurriculum",

@@ -1,11 +1,11 @@
-"""When machinery breaks: play the task again, wait, give the episode up, or stop the run.
+"""Failure rules: which failed episodes are played again, how long is waited, what stops a run.
 
-A failure that no other episode shares is charged to its episode: after `1 + retries` of them it is
-given up. So is an error of the environment's code, which waiting does not mend, however many share
-it. Other failures of one cause that several episodes share are an outage: nobody is charged, and
-all of them are played again after pauses that double, for as long as the rules allow. So it is with
-one that fails again before any other has ended, and with all that was given up, where the run would
-stop for it.
+A failure that an episode has alone counts against it: the episode is played again, and given up
+after `1 + retries` such failures. An error of the environment's code counts too, however many
+episodes share it, for waiting does not mend it. Other failures are an outage where several episodes
+share their cause, where an episode fails again before any other has ended, and where the run would
+stop otherwise. No failure during an outage counts. Its episodes are played again after pauses that
+double, for as long as the rules allow.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from agentgym_envs.errors import AccessDenied, EnvFailure
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 UNPROVEN = 60.0
-"""The most seconds that machinery is waited for under which no episode has ended yet."""
+"""The most seconds that machinery is waited for on which no episode has ended yet."""
 TOLERABLE = 30.0
 """The most seconds that a batch waits for episodes without which the run would go on."""
 
 _SHOWN_CAUSES = 3
 _OF_ONE_EPISODE = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
-"""What may differ between messages of one cause."""
+"""Parts of a message in which two failures of one cause may differ."""
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -77,7 +77,7 @@ class FailureRules:
         Args:
             failed: episodes given up.
             total: episodes played, the failed ones included.
-            causes: what broke, one entry per failure.
+            causes: messages, one per failure.
 
         Raises:
             EnvFailure: the share is exceeded; the message names the commonest causes.
@@ -93,252 +93,229 @@ class FailureRules:
 
 
 @dataclass
-class Outage:
-    """Failures of one cause.
+class Machinery:
+    """The environments and servers that a run's episodes need.
 
     Attributes:
-        cause: what broke, in the words of the first.
-        met: the episodes that have met it.
-        waiting: those of them that are to be played again when the pause is over.
-        began: when it was found to be shared; None before.
-        pause: seconds that the next pause takes.
-        resume_at: the end of the present pause; None where nobody waits.
+        rules: how long they are waited for.
+        has_worked: an episode has ended on them.
+        on_outage: called before each pause but an outage's first; a trainer saves a checkpoint.
     """
 
-    cause: str
-    met: set[int] = field(default_factory=set)
-    waiting: list[int] = field(default_factory=list)
-    began: float | None = None
-    pause: float = FIRST_PAUSE
-    resume_at: float | None = None
+    rules: FailureRules = field(default_factory=FailureRules)
+    has_worked: bool = False
+    on_outage: Callable[[], None] | None = None
 
-
-class Attempts:
-    """The failures of one batch of episodes.
-
-    Args:
-        rules: how often to play again, how long to wait, and how many failures are too many.
-        total: the batch's episodes.
-        is_proven: an episode has ended on this machinery before.
-        on_outage: called at the second pause of each outage, the first after which it lasts.
-        clock: the time in seconds.
-
-    Attributes:
-        failed: keys of the episodes given up, with the cause of their last failure.
-        causes: what broke, one entry per failure, retried ones included.
-        charges: the failures that each episode is charged with.
-        is_proven: an episode has ended.
-    """
-
-    def __init__(
-        self,
-        rules: FailureRules,
-        total: int,
-        *,
-        is_proven: bool = True,
-        on_outage: Callable[[], None] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.rules = rules
-        self.total = total
-        self.is_proven = is_proven
-        self.failed: dict[int, str] = {}
-        self.causes: list[str] = []
-        self.charges: Counter[int] = Counter()
-        self._on_outage = on_outage
-        self._clock = clock
-        self._noted: dict[int, str] = {}
-        self._errors: dict[int, str] = {}  # likewise, but waiting does not mend them
-        self._waited_since: float | None = None  # for those given up
-        self._ends = 0
-        self._ends_at: dict[int, int] = {}  # by episode, when it failed last
-        self._outages: dict[str, Outage] = {}
-        self._kinds: dict[int, str] = {}  # of the episodes' last failures
-
-    def persist(self, work: Callable[[], Result]) -> Result:
-        """Do what belongs to no episode; see the function of that name."""
+    @property
+    def max_outage(self) -> float:
+        """Seconds that they are waited for."""
         limit = self.rules.max_outage
-        limit = limit if self.is_proven else min(limit, UNPROVEN)
-        return persist(work, limit=limit, on_outage=self._on_outage, clock=self._clock)
+        return limit if self.has_worked else min(limit, UNPROVEN)
 
-    def record_failure(self, key: int, cause: str, *, may_pass: bool = True) -> None:
-        """Note one failure of an episode; `settle` decides what comes of it.
-
-        Args:
-            key: the episode's place in the batch.
-            cause: what broke, for people.
-            may_pass: it may be over after a while; an error of the environment's code is not.
-        """
-        self.causes.append(cause)
-        (self._noted if may_pass else self._errors)[key] = cause
-
-    def record_end(self, key: int) -> None:
-        """Note that an episode has ended as it should: what it had met is over."""
-        self.is_proven = True
-        self._ends += 1
-        outage = self._outages.pop(self._kinds.pop(key, ""), None)
-        if outage is not None and outage.waiting:
-            rest = Outage(outage.cause, waiting=outage.waiting, resume_at=self._clock())
-            self._outages[_kind(outage.cause)] = rest
-
-    def settle(self) -> list[int]:
-        """Charge or excuse the failures noted since the last call, and begin pauses.
-
-        Returns:
-            The episodes that are to be played again now.
-        """
-        now = self._clock()
-        for key, cause in self._noted.items():
-            kind = self._kinds[key] = _kind(cause)
-            outage = self._outages.setdefault(kind, Outage(cause))
-            outage.met.add(key)
-            is_shared = len(outage.met) > 1
-            # Where nothing has gone well since it failed last, nobody knows whose fault it is.
-            is_open = self._ends_at.get(key) == self._ends
-            self._ends_at[key] = self._ends
-            if (is_shared or is_open) and outage.began is None:
-                outage.began = now
-        # One fault has several faces: who fails alone while an outage lasts is not charged either.
-        began = min((o.began for o in self._outages.values() if o.began is not None), default=None)
-        limit = self._limit()
-        again = [key for key, cause in self._errors.items() if self._charge(key, cause)]
-        for key in self._errors:
-            self._kinds.pop(key, None)
-        self._errors.clear()
-        for key, cause in self._noted.items():
-            outage = self._outages[self._kinds[key]]
-            if began is not None and now < began + limit:
-                outage.began = now if outage.began is None else outage.began
-                outage.waiting.append(key)
-                continue
-            if self._charge(key, cause):
-                again.append(key)
-                continue
-            if outage.began is not None and self._waited_since is None:
-                self._waited_since = outage.began
-            outage.met.discard(key)
-            if not outage.met:
-                del self._outages[self._kinds[key]]
-        self._noted.clear()
-        for outage in self._outages.values():
-            self._begin_pause(outage, now)
-            if outage.resume_at is not None and now >= outage.resume_at:
-                again += outage.waiting
-                outage.waiting, outage.resume_at = [], None
-        return again
-
-    def _charge(self, key: int, cause: str) -> bool:
-        """Charge an episode with a failure, and return whether it is played again."""
-        self.charges[key] += 1
-        if self.charges[key] <= self.rules.retries:
-            return True
-        self.failed[key] = cause
-        return False
-
-    def seconds_to_wait(self) -> float | None:
-        """Return the seconds until `settle` lets episodes be played again; None if none wait."""
-        ends = [o.resume_at for o in self._outages.values() if o.resume_at is not None]
-        return max(0.0, min(ends) - self._clock()) if ends else None
-
-    def excuse(self) -> list[int]:
-        """Let the episodes given up wait, where the run would stop for them and there is time.
-
-        Returns:
-            These episodes.
-        """
-        excused = [key for key in self.failed if key in self._kinds]
-        num_errors = len(self.failed) - len(excused)
-        if self.is_tolerable or not self.rules.tolerate(num_errors, self.total):
-            return []
-        now = self._clock()
-        began = self._waited_since = now if self._waited_since is None else self._waited_since
-        if now >= began + self._limit():
-            return []
-        for key in excused:
-            self.charges[key] = 0
-            outage = self._outages.setdefault(self._kinds[key], Outage(self.failed.pop(key)))
-            outage.began = began
-            outage.met.add(key)
-            outage.waiting.append(key)
-        return excused
-
-    @property
-    def most_charges(self) -> int:
-        """The failures that one episode is charged with, at most."""
-        return max(self.charges.values(), default=0)
-
-    def forget(self, key: int) -> None:
-        """Let an episode's place in the batch be another one's."""
-        for known in (self.failed, self.charges, self._kinds, self._ends_at):
-            known.pop(key, None)
-
-    @property
-    def is_tolerable(self) -> bool:
-        """No more episodes were given up than the rules allow."""
-        return self.rules.tolerate(len(self.failed), self.total)
-
-    def check(self) -> None:
-        """Stop the run when too many episodes were given up (`FailureRules.check`)."""
-        self.rules.check(len(self.failed), self.total, self.causes)
-
-    def _limit(self) -> float:
-        """Return how many seconds an outage may last."""
-        if not self.is_proven:
-            return min(self.rules.max_outage, UNPROVEN)
-        waiting = sum(len(outage.waiting) for outage in self._outages.values())
-        if self.rules.tolerate(len(self.failed) + len(self._noted) + waiting, self.total):
-            return min(self.rules.max_outage, TOLERABLE)
-        return self.rules.max_outage
-
-    def _begin_pause(self, outage: Outage, now: float) -> None:
-        if not outage.waiting or outage.resume_at is not None:
-            return
-        outage.resume_at = now + outage.pause
-        logger.warning(
-            "%d episodes wait %g s and are played again: %s",
-            len(outage.waiting),
-            outage.pause,
-            outage.cause,
-        )
-        if outage.pause > FIRST_PAUSE and self._on_outage is not None:
-            self._on_outage()
-        outage.pause = min(2 * outage.pause, LONGEST_PAUSE)
+    def retry(self, work: Callable[[], Result]) -> Result:
+        """Call a function that belongs to no episode until it succeeds (`retry`)."""
+        return retry(work, max_seconds=self.max_outage, on_outage=self.on_outage)
 
 
-def _kind(cause: str) -> str:
-    return _OF_ONE_EPISODE.sub("#", cause)
-
-
-def persist(
+def retry(
     work: Callable[[], Result],
     *,
-    limit: float,
+    max_seconds: float,
     failures: tuple[type[Exception], ...] = (EnvFailure,),
     on_outage: Callable[[], None] | None = None,
-    clock: Callable[[], float] = time.monotonic,
 ) -> Result:
-    """Do something again and again while it fails and there is time, after pauses that double.
+    """Call a function until it succeeds, after pauses that double.
 
     Args:
-        work: what is done.
-        limit: seconds in all.
-        failures: what is waited for.
-        on_outage: called before the second pause.
-        clock: the time in seconds.
+        work: the function.
+        max_seconds: how long.
+        failures: the errors after which it is called again.
+        on_outage: called before each pause but the first.
 
     Raises:
-        Exception: one of `failures`, from `work`, when the time is over, or at once where waiting
-            does not help (`AccessDenied`).
+        Exception: one of `failures`, when the time is over, or at once where waiting does not help
+            (`AccessDenied`).
     """
-    began, pause = clock(), FIRST_PAUSE
+    deadline, pause = time.monotonic() + max_seconds, FIRST_PAUSE
     while True:
         try:
             return work()
         except failures as failure:
-            if isinstance(failure, AccessDenied) or clock() + pause > began + limit:
+            if isinstance(failure, AccessDenied) or time.monotonic() + pause > deadline:
                 raise
             logger.warning("once more in %g s: %s", pause, failure)
             if pause > FIRST_PAUSE and on_outage is not None:
                 on_outage()
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+
+@dataclass
+class _Outage:
+    """Failures that count against none of their episodes, which are played again after pauses."""
+
+    cause: str
+    since: float
+    episodes: set[int] = field(default_factory=set)
+    waiting: list[int] = field(default_factory=list)
+    pause: float = FIRST_PAUSE
+    resume_at: float | None = None
+
+
+class EpisodeRetries:
+    """Decides which failed episodes of a batch are played again, and when.
+
+    Args:
+        machinery: what the episodes need.
+        total: the batch's episodes.
+
+    Attributes:
+        failed: the episodes given up, with the cause of their last failure.
+        causes: one per failure, retried ones included.
+        counts: the failures that count, by episode.
+    """
+
+    def __init__(self, machinery: Machinery, total: int) -> None:
+        self.machinery = machinery
+        self.failed: dict[int, str] = {}
+        self.causes: list[str] = []
+        self.counts: Counter[int] = Counter()
+        self._total = total
+        self._num_ended = 0
+        self._new: dict[int, str] = {}  # failures since the last `settle`
+        self._failing: dict[int, tuple[str, int]] = {}  # cause, and `_num_ended` at that time
+        self._outage: _Outage | None = None
+        self._again: list[int] = []
+        self._alone: set[int] = set()  # given up, and not waited for
+
+    def record_failure(self, key: int, cause: str, *, may_pass: bool = True) -> None:
+        """Record one failure of an episode; `settle` decides what comes of it.
+
+        Args:
+            key: the episode's place in the batch.
+            cause: what broke, for people.
+            may_pass: waiting may help; it does not mend an error of the environment's code.
+        """
+        self.causes.append(cause)
+        if may_pass:
+            self._new[key] = cause
+        else:
+            self._count(key, cause)
+
+    def record_end(self, key: int) -> None:
+        """Record that an episode has ended as it should, and with it the outage that it met."""
+        self.machinery.has_worked = True
+        self._num_ended += 1
+        self._failing.pop(key, None)
+        if self._outage is not None and key in self._outage.episodes:
+            self._again += self._outage.waiting
+            for other in self._outage.episodes:
+                self._failing.pop(other, None)
+            self._outage = None
+
+    def settle(self) -> list[int]:
+        """Count the failures since the last call, or let their episodes wait in an outage.
+
+        Returns:
+            The episodes that are to be played again now.
+        """
+        now = time.monotonic()
+        if self._is_outage() and self._outage is None:
+            self._outage = _Outage(next(iter(self._new.values())), since=now)
+            if not self._tolerates(len(self._new)):
+                self._new |= {key: self.failed.pop(key) for key in self._alone}
+                self._alone.clear()
+        outage = self._outage
+        if outage is not None:
+            outage.episodes |= self._new.keys()
+        if outage is not None and now < outage.since + self._max_outage(outage):
+            outage.waiting += self._new
+        else:
+            for key, cause in self._new.items():
+                self._count(key, cause)
+                if outage is None and key in self.failed:
+                    self._alone.add(key)
+        self._new.clear()
+        if outage is not None:
+            self._pause(outage, now)
+        again, self._again = self._again, []
+        return again
+
+    def seconds_to_wait(self) -> float | None:
+        """Return the seconds until `settle` lets episodes be played again; None if none wait."""
+        if self._outage is None or self._outage.resume_at is None:
+            return None
+        return max(0.0, self._outage.resume_at - time.monotonic())
+
+    def forget(self, key: int) -> None:
+        """Let an episode's place in the batch be another one's."""
+        self.failed.pop(key, None)
+        self.counts.pop(key, None)
+        self._alone.discard(key)
+        self._leave(key)
+
+    @property
+    def is_tolerable(self) -> bool:
+        """No more episodes were given up than the rules allow."""
+        return self._tolerates(0)
+
+    def check(self) -> None:
+        """Stop the run when too many episodes were given up (`FailureRules.check`)."""
+        self.machinery.rules.check(len(self.failed), self._total, self.causes)
+
+    def _tolerates(self, more: int) -> bool:
+        return self.machinery.rules.tolerate(len(self.failed) + more, self._total)
+
+    def _is_outage(self) -> bool:
+        """Return whether the new failures are an outage, where there is none."""
+        before = [self._failing.get(key, ("", -1))[1] for key in self._new]
+        self._failing |= {key: (_kind(c), self._num_ended) for key, c in self._new.items()}
+        shared = Counter(cause for cause, _ in self._failing.values())
+        spent = sum(self.counts[key] >= self.machinery.rules.retries for key in self._new)
+        return (
+            any(shared[_kind(cause)] > 1 for cause in self._new.values())
+            # Where nothing has gone well since it failed last, nobody knows whose fault it is.
+            or self._num_ended in before
+            or (self.is_tolerable and not self._tolerates(spent))
+        )
+
+    def _max_outage(self, outage: _Outage) -> float:
+        """Return how many seconds an outage may last."""
+        limit = self.machinery.max_outage
+        if self.machinery.has_worked and self._tolerates(len(outage.episodes)):
+            return min(limit, TOLERABLE)
+        return limit
+
+    def _count(self, key: int, cause: str) -> None:
+        """Count a failure against its episode: it is played again, or given up."""
+        self.counts[key] += 1
+        if self.counts[key] <= self.machinery.rules.retries:
+            self._again.append(key)
+        else:
+            self.failed[key] = cause
+            self._leave(key)
+
+    def _leave(self, key: int) -> None:
+        self._failing.pop(key, None)
+        if self._outage is not None:
+            self._outage.episodes.discard(key)
+            self._outage = self._outage if self._outage.episodes else None
+
+    def _pause(self, outage: _Outage, now: float) -> None:
+        """Begin a pause, or end it."""
+        if outage.waiting and outage.resume_at is None:
+            outage.resume_at = now + outage.pause
+            logger.warning(
+                "%d episodes wait %g s and are played again: %s",
+                *(len(outage.waiting), outage.pause, outage.cause),
+            )
+            if outage.pause > FIRST_PAUSE and self.machinery.on_outage is not None:
+                self.machinery.on_outage()
+            outage.pause = min(2 * outage.pause, LONGEST_PAUSE)
+        if outage.resume_at is not None and now >= outage.resume_at:
+            self._again += outage.waiting
+            outage.waiting, outage.resume_at = [], None
+
+
+def _kind(cause: str) -> str:
+    return _OF_ONE_EPISODE.sub("#", cause)

@@ -141,6 +141,6 @@ def _validation_beside(
     files = TrajectoryFiles.of(trainer.args, rollout)
     trainer.add_callback(files)
     played = environments.rollout(policy, failure_rules=rollout.failure_rules)
-    played.on_outage = trainer.save_now
+    played.machinery.on_outage = trainer.save_now
     played.on_trajectory = trainer.signs.count
     return validation_of(environments, played, evaluation, files, eval_dataset=eval_dataset)

@@ -109,7 +109,7 @@ def validation_of(
     """
 
     def play(task_ids: list[str], global_step: int, share: Sequence[int]) -> list[Trajectory]:
-        rollout.is_proven |= global_step > 0  # what was trained is worth waiting for
+        rollout.machinery.has_worked |= global_step > 0  # what was trained is worth waiting for
         return rollout.run(
             task_ids,
             temperature=evaluation.eval_temperature,

@@ -22,7 +22,7 @@ from trainers.tokens.chat import ALL_TURNS, ChatFormat
 from trainers.tokens.generation import Backend, Sampling
 from trainers.tokens.history import TokenHistory
 from trainers.tokens.seeds import batch_seed
-from wrappers.failures import UNPROVEN, persist
+from wrappers.failures import Machinery
 
 logger = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class ModelPolicy(Policy):
         seed: int,
         sampling: Sampling | None = None,
         autocast: Callable[[], AbstractContextManager[None]] | None = None,
-        is_proven: bool = False,
+        machinery: Machinery | None = None,
     ) -> ModelPolicy:
         """Return the policy that samples from a loaded model, by the backend that `budgets` name.
 
@@ -138,15 +138,13 @@ class ModelPolicy(Policy):
             seed: of what is sampled.
             sampling: how tokens are sampled, within the budgets; None samples among all.
             autocast: what the trainer of the model computes under.
-            is_proven: an episode has ended on this backend before, so that servers which are away
-                are waited for as long as in play.
+            machinery: the run's, with the servers that sample; None has not worked yet.
         """
-        max_outage = budgets.failure_rules.max_outage
-        backend = persist(
+        machinery = Machinery(budgets.failure_rules) if machinery is None else machinery
+        backend = machinery.retry(
             lambda: load_backend(
                 budgets, model=model, max_length=budgets.longest_episode, autocast=autocast
-            ),
-            limit=max_outage if is_proven else min(max_outage, UNPROVEN),
+            )
         )
         return cls.with_budgets(
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling

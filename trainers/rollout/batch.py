@@ -14,7 +14,8 @@ from agentgym_envs.trajectory import Status, Trajectory
 from trainers.rollout.env_slots import Branching, EnvSlots, Places, env_of, horizon_of
 from trainers.rollout.pause import Pause
 from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Stop
-from wrappers import Attempts, TextVectorEnv
+from wrappers import TextVectorEnv
+from wrappers.failures import EpisodeRetries
 from wrappers.schedules import HorizonSchedule
 from wrappers.vector.arguments import Answer
 from wrappers.vector.host import RESUME
@@ -32,7 +33,7 @@ class Batch:
         envs: where they are played, as `Rollout` has it.
         policy: who plays.
         task_ids: the tasks.
-        attempts: what comes of failures.
+        retries: decides what comes of failures.
         schedule: gives the horizon, as `Rollout` has it.
         global_step: optimizer step, for the record.
         overlap: environments step while the policy is asked.
@@ -52,7 +53,7 @@ class Batch:
         envs: TextVectorEnv | Mapping[str, TextVectorEnv],
         policy: Policy,
         task_ids: Sequence[str],
-        attempts: Attempts,
+        retries: EpisodeRetries,
         *,
         schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None,
         global_step: int,
@@ -71,7 +72,7 @@ class Batch:
         self._overlap = overlap
         self._begin_policy = begin
         self._on_trajectory = on_trajectory
-        self._attempts = attempts
+        self._retries = retries
         self._branches = branches or {}
         self._places = places or Places(len(task_ids))
         self._requested: set[int] = set()  # keys of the episodes whose answer is on its way
@@ -97,10 +98,10 @@ class Batch:
         self._play_again()
         groups = self._groups.values()
         if not (self.live or any(g.waiting or g.starting or g.stepping for g in groups)):
-            seconds = self._attempts.seconds_to_wait()
-            if seconds is None and not self._attempts.excuse():
+            seconds = self._retries.seconds_to_wait()
+            if seconds is None:
                 return None
-            self.pause = Pause(seconds=seconds or 0.0)
+            self.pause = Pause(seconds=seconds)
             return []
         self._start_waiting()
         while self._overlap and self._poll():
@@ -125,17 +126,13 @@ class Batch:
         starting = sum(len(group.starting) for group in self._groups.values())
         return len(self._task_ids) - len(self._trajectories) - len(self.live) - starting
 
-    @property
-    def is_proven(self) -> bool:
-        """An episode has ended on this machinery."""
-        return self._attempts.is_proven
-
     def _play_again(self) -> None:
         """Put tasks that failed back into the list, where the failure rules say so."""
-        indices = self._attempts.settle()
-        if len(indices) == len(self._task_ids) and self._attempts.most_charges <= 1:
+        indices = self._retries.settle()
+        most_failures = max(self._retries.counts.values(), default=0)
+        if len(indices) == len(self._task_ids) and most_failures <= 1:
             # Nothing is left of the batch: it is played as it would have been.
-            self._attempts.persist(self._begin_policy)
+            self._retries.machinery.retry(self._begin_policy)
         for index in sorted(indices, reverse=True):
             del self._broken[index]
             self._group_of(index).waiting.appendleft(index)
@@ -146,7 +143,7 @@ class Batch:
         Raises:
             EnvFailure: more episodes failed than the failure rules allow.
         """
-        self._attempts.check()
+        self._retries.check()
         for index in list(self._broken):
             self._give_up(index)
         return [self._trajectories[index] for index in range(len(self._task_ids))]
@@ -214,7 +211,7 @@ class Batch:
         index = group.starting.pop(slot)
         # Most faults come from outside, so the first time an episode is played again as it was;
         # then it draws anew, for its own actions may be what breaks it.
-        key = 1 + index + len(self._task_ids) * max(0, self._attempts.charges[index] - 1)
+        key = 1 + index + len(self._task_ids) * max(0, self._retries.counts[index] - 1)
         env_id = group.env_ids[slot]
         trajectory = Trajectory(
             env_id=env_id,
@@ -258,7 +255,7 @@ class Batch:
         slots = [slot for group in groups for slot in group.env.unanswered()]
         lacks_place = self._places.free <= 0 and any(group.waiting for group in groups)
         if slots or pending or lacks_place:
-            self.pause = Pause([*slots, *pending], self._attempts.seconds_to_wait())
+            self.pause = Pause([*slots, *pending], self._retries.seconds_to_wait())
         return []
 
     def _poll(self) -> bool:
@@ -330,7 +327,7 @@ class Batch:
         self._release(episode)
         episode.trajectory.status = status
         episode.trajectory.truncated_by = truncated_by
-        self._attempts.record_end(episode.index)
+        self._retries.record_end(episode.index)
         self._add(episode.index, episode.trajectory)
 
     def _fail(self, episode: Episode, cause: str, traceback: str = "") -> None:
@@ -343,15 +340,15 @@ class Batch:
         """
         self._release(episode)
         if traceback:
-            shown = "" if cause in self._attempts.causes else f"\n{traceback}"  # once a batch
+            shown = "" if cause in self._retries.causes else f"\n{traceback}"  # once a batch
             logger.warning("%s failed: %s%s", episode.trajectory.task_id, cause, shown)
-        self._attempts.record_failure(episode.index, cause, may_pass=not traceback)
+        self._retries.record_failure(episode.index, cause, may_pass=not traceback)
         self._broken[episode.index] = episode.trajectory
 
     def _give_up(self, index: int) -> None:
         trajectory = self._broken.pop(index)
         trajectory.status = "failed"
-        trajectory.error = self._attempts.failed[index]
+        trajectory.error = self._retries.failed[index]
         self._add(index, trajectory)
 
     def _release(self, episode: Episode) -> None:

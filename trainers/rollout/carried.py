@@ -30,13 +30,13 @@ class OpenBatch(Batch):
 
     def has_ended(self, places: Sequence[int]) -> bool:
         """Return whether each of these tasks has its trajectory, or was given up."""
-        failed = self._attempts.failed
+        failed = self._retries.failed
         return all(place in self._trajectories or place in failed for place in places)
 
     @property
     def is_tolerable(self) -> bool:
         """No more episodes were given up than the failure rules allow."""
-        return self._attempts.is_tolerable
+        return self._retries.is_tolerable
 
     def resume(self, **options: Any) -> None:
         """Let the policy go on after its weights have changed.
@@ -45,7 +45,7 @@ class OpenBatch(Batch):
             **options: of `Policy.begin_batch`.
         """
         self._begin_policy = partial(self._policy.begin_batch, **options)
-        self._attempts.persist(self._begin_policy)
+        self._retries.machinery.retry(self._begin_policy)
 
     def suspend(self) -> None:
         """Let the policy free what it can while nothing is played."""
@@ -64,7 +64,7 @@ class OpenBatch(Batch):
         Raises:
             EnvFailure: there are more than the failure rules allow.
         """
-        self._attempts.check()
+        self._retries.check()
 
     def replace(self, tasks: Mapping[int, str], *, global_step: int) -> None:
         """Play further tasks in the places of those that were taken.
@@ -76,9 +76,9 @@ class OpenBatch(Batch):
         for place, task_id in tasks.items():
             del self._trajectories[place]
             self._finished.pop(place, None)
-            self._attempts.forget(place)
+            self._retries.forget(place)
             self._task_ids[place] = task_id
-            self._attempts.persist(partial(self._enlist, place, global_step))
+            self._retries.machinery.retry(partial(self._enlist, place, global_step))
 
 
 @dataclass
@@ -233,7 +233,6 @@ class CarriedGroups:
             for group, actions in turns:
                 batch.record_turns(group, group.env.step(actions))
             wait_for([batch.pause])
-        self._rollout.is_proven = batch.is_proven
 
     def _is_complete(self, group: CarriedGroup) -> bool:
         return self._playing.has_ended(_places(group))

@@ -25,7 +25,7 @@ from trainers.rollout.mixtures import Mixture, spread
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from wrappers import FailureRules, HorizonSchedule, TextVectorEnv, parse_schedule
-from wrappers.failures import persist
+from wrappers.failures import retry
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def _made(factory: EnvFactory) -> gym.Env[str, str]:
     """
     try:
         check_kwargs(factory.env_id, factory.kwargs)
-        return persist(factory, limit=SET_UP_SECONDS)
+        return retry(factory, max_seconds=SET_UP_SECONDS)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -19,7 +19,8 @@ from trainers.rollout.batch import Batch
 from trainers.rollout.env_slots import Branching, Places
 from trainers.rollout.pause import wait_for
 from trainers.rollout.policy import Policy
-from wrappers import Attempts, FailureRules, TextVectorEnv
+from wrappers import FailureRules, TextVectorEnv
+from wrappers.failures import EpisodeRetries, Machinery
 from wrappers.schedules import HorizonSchedule
 
 
@@ -38,10 +39,8 @@ class Rollout:
             long, in threads or processes.
 
     Attributes:
-        on_outage: called when machinery stays broken after the first pause; a trainer saves a
-            checkpoint.
+        machinery: what its episodes need; rollouts of one run share it.
         on_trajectory: called with each trajectory as its episode ends, before a call's own.
-        is_proven: an episode has ended on this machinery.
 
     Raises:
         TypeError: `envs` holds something else than `TextVectorEnv`.
@@ -64,11 +63,9 @@ class Rollout:
         self.envs = envs
         self.policy = policy
         self.schedule = schedule
-        self.failure_rules = failure_rules or FailureRules()
+        self.machinery = Machinery(failure_rules or FailureRules())
         self.overlap = overlap
-        self.on_outage: Callable[[], None] | None = None
         self.on_trajectory: Callable[[Trajectory], None] | None = None
-        self.is_proven = False
 
     def run(
         self,
@@ -117,7 +114,6 @@ class Rollout:
                 wait_for([batch.pause])
             return batch.finish()
         finally:
-            self.is_proven = batch.is_proven
             batch.abandon()
 
     def begin(
@@ -149,25 +145,22 @@ class Rollout:
         Returns:
             The batch, which the caller plays as `run` does.
         """
-        attempts = Attempts(
-            self.failure_rules, len(task_ids), is_proven=self.is_proven, on_outage=self.on_outage
-        )
         begin = partial(
             self.policy.begin_batch, stream=stream, temperature=temperature, global_step=global_step
         )
-        attempts.persist(begin)
+        self.machinery.retry(begin)
         called = [one for one in (self.on_trajectory, on_trajectory) if one is not None]
 
         def see(trajectory: Trajectory) -> None:
             for one in called:
                 one(trajectory)
 
-        return attempts.persist(
+        return self.machinery.retry(
             lambda: kind(
                 self.envs,
                 self.policy,
                 task_ids,
-                attempts,
+                EpisodeRetries(self.machinery, len(task_ids)),
                 schedule=self.schedule,
                 global_step=global_step,
                 overlap=self.overlap,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentgym_envs.files import StorageFailure, is_storage_failure
-from wrappers.failures import persist
+from wrappers.failures import retry
 
 try:
     from safetensors import SafetensorError
@@ -39,7 +39,7 @@ def write_patiently(what: str, work: Callable[[], None], *, limit: float) -> Non
                 raise
             raise StorageFailure(f"{what} cannot be written: {error}") from error
 
-    persist(write, limit=limit, failures=(StorageFailure,))
+    retry(write, max_seconds=limit, failures=(StorageFailure,))
 
 
 def _is_storage_failure(error: Exception) -> bool:

@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,13 @@ from transformers import TrainerCallback
 from agentgym_envs.errors import pip_install
 from agentgym_envs.files import append_whole, is_storage_failure
 from trainers.runs.curve import draw_run_curve
+from trainers.runs.disk import write_patiently
 from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, write_metrics
 from trainers.runs.health import HealthWarnings
 from trainers.runs.provenance import resumption, write_run
 from trainers.runs.stopping import SkipNonFinite
 from trainers.runs.trackers import add_options_for_trackers
 from trainers.runs.weight_changes import WeightChanges
-from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
 
@@ -65,11 +66,8 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
             k: None if isinstance(v, float) and not isfinite(v) else v for k, v in entry.items()
         }
         line = (json.dumps(entry, default=float) + "\n").encode()
-        persist(
-            lambda: append_whole(self._folder / METRICS_FILE, line),
-            limit=self._max_outage,
-            failures=(OSError,),
-        )
+        path = self._folder / METRICS_FILE
+        write_patiently(str(path), lambda: append_whole(path, line), limit=self._max_outage)
 
 
 class LearningCurve(TrainerCallback):  # type: ignore[misc]
@@ -140,11 +138,8 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
                 "global_step": state.global_step,
                 "weights_step": weights_step(args, state, control),
             }
-            persist(
-                lambda: end_run(self._folder, **steps),
-                limit=self._max_outage,
-                failures=(OSError,),
-            )
+            write = partial(end_run, self._folder, **steps)
+            write_patiently(str(self._folder), write, limit=self._max_outage)
 
 
 def weights_step(args: Any, state: Any, control: Any) -> int:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from transformers import TrainerCallback
 from agentgym_envs.files import COMPRESSED, append_whole
 from agentgym_envs.trajectory import COMPRESSION, Trajectory
 from trainers.options.arguments import RolloutArguments
+from trainers.runs.disk import write_patiently
 from trainers.runs.folder import TRAJECTORIES
-from wrappers.failures import persist
 
 logger = logging.getLogger(__name__)
 
@@ -133,9 +134,8 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
                     )
                     break
                 file.write(line)
-        persist(
-            lambda: append_whole(path, raw.getvalue()), limit=self._max_outage, failures=(OSError,)
-        )
+        write = partial(append_whole, path, raw.getvalue())
+        write_patiently(str(path), write, limit=self._max_outage)
 
     def _bytes_written(self) -> int:
         return sum(file.stat().st_size for file in self._folder.iterdir())

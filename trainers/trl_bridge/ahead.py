@@ -18,7 +18,6 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.rollout.ahead import BatchesAhead
-from wrappers.failures import UNPROVEN, persist
 
 
 class WeightsSender(Protocol):
@@ -78,11 +77,9 @@ class AheadMixin:
     Attributes:
         max_staleness: optimizer steps that the weights of an episode may be behind.
         weights_sender: samples what is played ahead.
-        max_outage: seconds that servers which take no weights are waited for.
     """
 
     max_staleness = 0
-    max_outage: float
     asked_at: int | None = None
     weights_sender: WeightsSender | None = None
     take_batch: Callable[[list[str]], list[Trajectory]] | None = None
@@ -164,11 +161,7 @@ class AheadMixin:
 
     def _send(self: Any) -> None:
         """Send the present weights; servers that are away are waited for, as in play."""
-        persist(
-            lambda: self.weights_sender.send(self.state.global_step),
-            limit=self.max_outage if self.rollout.is_proven else min(self.max_outage, UNPROVEN),
-            on_outage=self.save_now,
-        )
+        self.rollout.machinery.retry(lambda: self.weights_sender.send(self.state.global_step))
 
     def _ask_ahead(self: Any) -> None:
         """Ask for the batches that the present weights may play."""

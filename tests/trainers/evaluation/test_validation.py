@@ -57,7 +57,7 @@ def test_broken_machinery_is_waited_for_by_evaluations_once_something_is_trained
     begin = Rollout.begin
 
     def watch(self: Rollout, *args: Any, **kwargs: Any) -> Any:
-        proven.append(self.is_proven)
+        proven.append(self.machinery.has_worked)
         return begin(self, *args, **kwargs)
 
     monkeypatch.setattr(Rollout, "begin", watch)

@@ -9,28 +9,30 @@ import pytest
 from agentgym_envs.errors import EnvFailure
 from tests.trainers.toys import make_model, make_tokenizer
 from trainers.options.arguments import EpisodeArguments
-from trainers.policies import model as module
 from trainers.policies.model import ModelPolicy
+from wrappers import failures
+from wrappers.failures import Machinery
 
 
-@pytest.mark.parametrize("is_proven", [True, False])
+@pytest.mark.parametrize("has_worked", [True, False])
 def test_servers_are_waited_for_as_long_as_in_play_where_they_have_answered_before(
-    *, is_proven: bool, monkeypatch: pytest.MonkeyPatch
+    *, has_worked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[float] = []
 
-    def away(_load: Any, *, limit: float) -> None:
-        limits.append(limit)
+    def away(_load: Any, *, max_seconds: float, **_options: Any) -> None:
+        limits.append(max_seconds)
         raise EnvFailure("away")
 
-    monkeypatch.setattr(module, "persist", away)
+    monkeypatch.setattr(failures, "retry", away)
+    budgets = EpisodeArguments(max_outage="5m")
     with pytest.raises(EnvFailure, match="away"):
         ModelPolicy.of_model(
             make_model(),
             make_tokenizer(),
-            EpisodeArguments(max_outage="5m"),
+            budgets,
             name="",
             seed=0,
-            is_proven=is_proven,
+            machinery=Machinery(budgets.failure_rules, has_worked),
         )
-    assert limits == [300.0 if is_proven else module.UNPROVEN]
+    assert limits == [300.0 if has_worked else failures.UNPROVEN]
