@@ -7,6 +7,8 @@ tracked and drawn like any other, under its key: one of TRL's, or of a user's re
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -82,5 +84,23 @@ METRICS = (
     ),
 )  # fmt: skip
 
+LINE = tuple(sorted((metric for metric in METRICS if metric.line), key=attrgetter("line")))
+"""The metrics of the progress line."""
+CARD = tuple(sorted((metric for metric in METRICS if metric.card), key=attrgetter("card")))
+"""The columns of the card's learning curve."""
 RESERVED = frozenset(metric.key for metric in METRICS) | {"global_step"}
 """Keys that no reward function may log: TRL would mix its values with the trainer's."""
+
+
+def number(value: Any) -> float | None:
+    """Return a logged value as a float; None for what is no number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else None
+
+
+def table_json() -> list[dict[str, Any]]:
+    """Return the table as JSON values, for the viewer's page."""
+    return [
+        {"key": one.key, "label": one.label, "kind": one.kind, "viewer": one.viewer}
+        for one in METRICS
+    ]

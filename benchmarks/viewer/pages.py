@@ -11,6 +11,8 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
+from trainers.metrics import table_json
+
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -19,6 +21,7 @@ CONTENT_TYPES = {
 }
 PAGE = "index.html"
 MAIN = "main.js"
+METRIC_TABLE = "metric_table.js"
 _IMPORT = re.compile(r'^import \{([^}]+)\} from "\./([\w.]+)";$', re.M)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|const|class) (\w+)", re.M)
 _STYLE = re.compile(r'^ *<link rel="stylesheet" href="(\w+\.css)">$', re.M)
@@ -42,12 +45,17 @@ def _finite(value: Any) -> Any:
 
 
 def page_files() -> dict[str, tuple[bytes, str]]:
-    """Return each of the page's files and its content type, by name."""
+    """Return each of the page's files and its content type, by name.
+
+    The table of metrics, as JSON, is one of them.
+    """
     contents = {}
     for file in files("benchmarks.viewer").joinpath("static").iterdir():
         kind = CONTENT_TYPES.get(f".{file.name.rpartition('.')[2]}")
         if kind is not None:
             contents[file.name] = (file.read_bytes(), kind)
+    table = f"export const METRICS = {strict_json(table_json())};\n"
+    contents[METRIC_TABLE] = (table.encode(), CONTENT_TYPES[".js"])
     return contents
 
 

@@ -10,20 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from trainers.credit.rewards import episode_metrics, zero_std_group_fraction
+from trainers.metrics import METRICS
 
 _COUNTS = ("episodes/failed", "episodes/failed_share", "episodes/without_reward")
 """Metrics that are of all episodes together."""
-
-OF_EACH = {
-    "share": "share",
-    "success": "episodes/success",
-    "reward": "reward",
-    "score": "episodes/score",
-    "turns": "episodes/turns",
-    "failed": "episodes/failed",
-    "frac_reward_zero_std": "frac_reward_zero_std",
-}
-"""What is logged of each environment, as `success/TextCraft`, and the metric that it is."""
 
 
 def metrics_by_environment(
@@ -46,8 +36,8 @@ def metrics_by_environment(
     Returns:
         `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std` where there are
         groups. With several environments, means are means over those of the batch, `reward` is
-        there too, and of each environment what `OF_EACH` names, such as `share/TextCraft`, its
-        share of the episodes.
+        there too, and of each environment the metrics that have a name for it in the table of
+        metrics, such as `share/TextCraft`, its share of the episodes.
     """
     metrics = _metrics(range(len(names)), rewards, columns, group_size)
     present = sorted(set(names))
@@ -67,9 +57,9 @@ def metrics_by_environment(
             metrics[key] = fmean(values)
     metrics |= {f"share/{name}": 0.0 for name in environments}
     for name, of_one in own.items():
-        for short, key in OF_EACH.items():
-            if key in of_one:
-                metrics[f"{short}/{name}"] = of_one[key]
+        for metric in METRICS:
+            if metric.each and metric.key in of_one:
+                metrics[f"{metric.each}/{name}"] = of_one[metric.key]
     return metrics
 
 

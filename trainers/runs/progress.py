@@ -1,6 +1,6 @@
 """One short line per log entry, in place of transformers' dump of every metric.
 
-All metrics are in `metrics.jsonl` and go to `--report_to`; here stands what a person watches.
+All metrics are in `metrics.jsonl` and go to `--report_to`. `trainers.metrics` says which are shown.
 """
 
 from __future__ import annotations
@@ -10,25 +10,7 @@ from typing import Any
 from transformers import ProgressCallback
 from transformers.utils import logging as transformers_logging
 
-SHOWN: dict[str, tuple[str, str]] = {
-    "eval_success": ("evaluation success", ".1%"),
-    "eval_success_low": ("from", ".1%"),
-    "eval_success_high": ("to", ".1%"),
-    "episodes/success": ("success", ".1%"),
-    "reward": ("reward", ".3f"),
-    "episodes/turns": ("turns", ".1f"),
-    "horizon": ("horizon", ".0f"),
-    "episodes/failed": ("failed", ".0f"),
-    "loss": ("loss", ".4f"),
-    "entropy": ("entropy", ".2f"),
-    "rewards/margins": ("margin", ".3f"),
-    "mean_token_accuracy": ("token accuracy", ".3f"),
-    "step_time": ("seconds", ".1f"),
-}
-"""Metric -> what it is called on the line, and its format."""
-
-_BY_ENVIRONMENT = ("success", "eval_success", "horizon")
-"""Metrics that stand on the line of each environment, too."""
+from trainers.metrics import LINE, Metric, number
 
 
 class ShortProgress(ProgressCallback):  # type: ignore[misc]
@@ -44,7 +26,7 @@ class ShortProgress(ProgressCallback):  # type: ignore[misc]
 
 
 def short_line(global_step: int, logs: dict[str, Any]) -> str | None:
-    """Return the line for a log entry, or None where nothing of it is shown.
+    """Return the line for a log entry, or None if it has no metric of the line.
 
     Args:
         global_step: the run's; an entry about the weights of another step names it.
@@ -52,22 +34,21 @@ def short_line(global_step: int, logs: dict[str, Any]) -> str | None:
     """
     global_step = logs.get("global_step", global_step)
     parts = [
-        f"{name} {logs[key]:{spec}}{_of_each(key, spec, logs)}"
-        for key, (name, spec) in SHOWN.items()
-        if isinstance(logs.get(key), int | float)
+        f"{metric.label} {logs[metric.key]:{metric.format}}{_each(metric, logs)}"
+        for metric in LINE
+        if number(logs.get(metric.key)) is not None
     ]
     return f"step {global_step}: {', '.join(parts)}" if parts else None
 
 
-def _of_each(key: str, spec: str, logs: dict[str, Any]) -> str:
-    """Return what stands behind a mean over environments: those that it is the mean of."""
-    short = key.removeprefix("episodes/")
+def _each(metric: Metric, logs: dict[str, Any]) -> str:
+    """Return the values of the environments that a metric is the mean of, in parentheses."""
     own = [
-        f"{name.partition('/')[2]} {value:{spec}}"
+        f"{name.partition('/')[2]} {value:{metric.format}}"
         for name, value in logs.items()
-        if name.startswith(f"{short}/") and isinstance(value, int | float)
+        if name.startswith(f"{metric.each}/") and number(value) is not None
     ]
-    return f" ({', '.join(own)})" if own and short in _BY_ENVIRONMENT else ""
+    return f" ({', '.join(own)})" if own and metric.lists_each else ""
 
 
 def show_progress(trainer: Any) -> None:

@@ -12,17 +12,9 @@ from statistics import fmean
 from typing import Any
 
 from agentgym_envs.registry import short_env_name
+from trainers.metrics import CARD, Metric, number
 from trainers.runs.folder import SUMMARY_FILE, check_metrics, read_json, read_run
 
-CURVE_METRICS = {
-    "success": ("episodes/success", ".1%"),
-    "turns": ("episodes/turns", ".1f"),
-    "horizon": ("horizon", ".1f"),
-    "reward": ("reward", ".3f"),
-    "loss": ("loss", ".3g"),
-    "entropy": ("entropy", ".3f"),
-}
-"""What a curve in figures shows: the metric behind a column, and its format."""
 ROWS = 8
 """Rows of a curve in figures."""
 _EVAL = "eval_success"
@@ -83,7 +75,7 @@ def validations(folder: str | Path) -> list[Measured]:
         when = "before training" if step == 0 else f"step {step}"
         for env_id, ending in _environments(entry, env_ids):
             success, low, high = (
-                _number(entry.get(f"{_EVAL}{bound}{ending}")) for bound in ("", "_low", "_high")
+                number(entry.get(f"{_EVAL}{bound}{ending}")) for bound in ("", "_low", "_high")
             )
             if success is not None:
                 last[step, env_id] = Measured(step, env_id, split, success, low, high, when)
@@ -108,18 +100,17 @@ def training_curve(
         if any(name in entry for name in ("episodes/success", "loss"))
         and (up_to is None or entry["global_step"] <= up_to)
     ]
-    names = [
-        name
-        for name, (key, _) in CURVE_METRICS.items()
-        if any(_number(entry.get(key)) is not None for entry in entries)
+    columns = [
+        metric
+        for metric in CARD
+        if any(number(entry.get(metric.key)) is not None for entry in entries)
     ]
     rows = []
     for part in _parts(entries):
         first, last = part[0]["global_step"], part[-1]["global_step"]
         steps = str(first) if first == last else f"{first} to {last}"
-        cells = (_mean(part, *CURVE_METRICS[name]) for name in names)
-        rows.append((steps, *cells))
-    return names, rows
+        rows.append((steps, *(_mean(part, metric) for metric in columns)))
+    return [metric.label for metric in columns], rows
 
 
 def quickstart_success(folder: str | Path) -> list[Measured]:
@@ -156,11 +147,6 @@ def _parts(entries: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
             yield entries[start:end]
 
 
-def _mean(entries: list[dict[str, Any]], key: str, spec: str) -> str:
-    values = [value for entry in entries if (value := _number(entry.get(key))) is not None]
-    return f"{fmean(values):{spec}}" if values else ""
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
+def _mean(entries: list[dict[str, Any]], metric: Metric) -> str:
+    values = [value for entry in entries if (value := number(entry.get(metric.key))) is not None]
+    return f"{fmean(values):{metric.mean_format or metric.format}}" if values else ""

@@ -2,6 +2,7 @@
 // Knows no element.
 
 import { percent } from "./marks.js";
+import { METRICS } from "./metric_table.js";
 
 // What stands together in the picture of success, by the names that it knows.
 const OF_SUCCESS = {
@@ -15,11 +16,12 @@ const OF_SUCCESS = {
   loss: "loss",
 };
 const OF_METRIC = ["value", "horizon", "low", "high"];
-const FIRST = [
-  "loss", "reward", "entropy", "kl", "grad_norm", "learning_rate", "horizon",
-  "episodes/turns", "episodes/sampled_tokens", "clip_ratio/region_mean",
-];
-const SHARES = /success|accuracy|_share$|^truncated\/|frac_|invalid_actions|cut_turns|clip_ratio|clipped_ratio/;
+const FIRST = METRICS.filter(({ viewer }) => viewer)
+  .sort((one, other) => one.viewer - other.viewer)
+  .map(({ key }) => key);
+// A key has letters, `_`, `/` and, for any characters, `*`.
+const SHARES = METRICS.filter(({ kind }) => kind === "share")
+  .map(({ key }) => new RegExp(`^${key.replaceAll("*", ".*")}$`, "s"));
 const NEVER = new Set(["epoch", "total_flos"]);
 
 // The names to ask for; no metric is the picture of success.
@@ -77,7 +79,8 @@ export function groups(names) {
 // A value of a metric, short.
 export function written(value, metric) {
   if (value === undefined || value === null) return "–";
-  if (!metric || (SHARES.test(metric) && Math.abs(value) <= 1)) return percent(value);
+  const isShare = !metric || (Math.abs(value) <= 1 && SHARES.some((form) => form.test(metric)));
+  if (isShare) return percent(value);
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-3) return value.toExponential(1).replace(".0e", "e").replace("e+", "e");

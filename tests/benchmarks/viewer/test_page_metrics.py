@@ -85,6 +85,24 @@ def test_any_metric_is_drawn_and_named_in_the_address(tmp_path: Path, shown: Ope
     assert max(gaps) - min(gaps) < 0.01
 
 
+def test_a_metric_of_any_name_is_drawn(tmp_path: Path, shown: Open) -> None:
+    name = "größe (m²) & ?&=#%, \"a\" 'b' <i>\n/two"
+    folder = logging_run(tmp_path / "run")
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    entries = [{**json.loads(line), name: 2.0} for line in lines]
+    text = "".join(json.dumps(entry) + "\n" for entry in entries)
+    (folder / "metrics.jsonl").write_text(text)
+    page = shown(folder)
+    page.wait_for_selector("select[name=metric] optgroup", state="attached")
+    page.select_option("select[name=metric]", name)
+    page.locator("#curve svg .point").nth(3).wait_for()
+    label = f"{name}: 2 at step 1, 2 at step 4"
+    assert page.locator("#curve svg").first.get_attribute("aria-label") == label
+    page.reload()
+    page.locator("#curve svg .point").nth(3).wait_for()
+    assert page.locator("select[name=metric]").input_value() == name
+
+
 def test_a_metric_stays_chosen_from_run_to_run_and_can_be_missing(
     tmp_path: Path, opened: Open
 ) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from benchmarks.viewer.index import Index
+from tests.benchmarks.viewer.modules import needs_node, run_script
 from tests.benchmarks.viewer.samples import sweep
 
-STATIC = Path(__file__).parents[3] / "benchmarks" / "viewer" / "static"
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node.js")
+pytestmark = needs_node
 
 SCRIPT = """
 import { Entries } from "./entries.js";
@@ -40,16 +36,7 @@ def told(folder: Path, answer: dict[str, Any]) -> list[dict[str, Any]]:
         folder: where the page's modules are copied to.
         answer: of the index, as the page gets it.
     """
-    assert NODE is not None
-    for module in STATIC.glob("*.js"):
-        shutil.copy(module, folder)
-    (folder / "package.json").write_text('{"type": "module"}')
-    (folder / "test.js").write_text(SCRIPT.replace("ANSWER", json.dumps(answer)))
-    done = subprocess.run(
-        [NODE, "test.js"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout))
+    return list(run_script(folder, SCRIPT.replace("ANSWER", json.dumps(answer))))
 
 
 def seen(folder: Path) -> dict[str, Any]:
