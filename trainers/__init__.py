@@ -37,6 +37,7 @@ _HOMES = {
         "EvaluationArguments",
         "RolloutArguments",
     ),
+    "trainers.options.backends": ("BackendSpec", "ModelSource"),
     "trainers.options.configs": (
         "AgentGRPOConfig",
         "AgentOnlineConfig",

@@ -14,7 +14,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
 
@@ -39,6 +39,7 @@ from trainers.models.loading import (
     save_policy,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.backends import BackendSpec
 from trainers.options.configs import AgentSFTConfig, ModelArguments
 from trainers.options.data import AgentEvolArguments
 from trainers.options.errors import UsageError, run_command
@@ -89,8 +90,11 @@ class AgentEvol:
         options: the rounds, and their base set.
         rollout: how episodes are played.
         evaluation: how success is measured.
+        backend: samples every round's turns, in place of `rollout.backend`: a name or a
+            `BackendSpec`, opened anew for each round's model.
 
     Raises:
+        TypeError: the backend is open already.
         ValueError: the horizon is an adaptive one.
     """
 
@@ -103,6 +107,7 @@ class AgentEvol:
         options: AgentEvolArguments | None = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
+        backend: str | BackendSpec | None = None,
     ) -> None:
         if isinstance(model, str):
             model = ModelArguments(model_name_or_path=model)
@@ -110,6 +115,13 @@ class AgentEvol:
         self.args = AgentEvolConfig() if args is None else args
         self.options = AgentEvolArguments() if options is None else options
         self.rollout = RolloutArguments() if rollout is None else rollout
+        if backend is not None:
+            self.rollout = replace(self.rollout, backend=backend)
+        if not isinstance(self.rollout.backend, str | BackendSpec):
+            raise TypeError(
+                "AgentEvol opens a backend for the model of every round, so backend must be a name "
+                f"or a trainers.BackendSpec, got {self.rollout.backend!r:.60}"
+            )
         self.evaluation = EvaluationArguments() if evaluation is None else evaluation
         adaptive = [t for t in all_values(self.rollout.horizon) if t and t.startswith("adaptive")]
         if adaptive:

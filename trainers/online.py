@@ -35,8 +35,9 @@ from trainers.models.loading import (
     use_template,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.backends import BackendSpec
 from trainers.options.configs import AgentOnlineConfig, ModelArguments
-from trainers.options.consistency import refuse_split_weights
+from trainers.options.consistency import check_logprobs, refuse_split_weights
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
 from trainers.options.keywords import check_given
 from trainers.options.model_names import base_of_adapter
@@ -59,7 +60,7 @@ from trainers.runs.sampling_state import SamplingStateCallback
 from trainers.runs.schedule_state import ScheduleStateCallback
 from trainers.runs.signs import Sizes
 from trainers.runs.trajectories import TrajectoryFiles
-from trainers.tokens.generation import Sampling
+from trainers.tokens.generation import Backend, Sampling
 from trainers.training_tasks import (
     check_epoch,
     learnable_tasks,
@@ -89,6 +90,8 @@ class OnlineTrainer(
         args: the algorithm's config, or what it `takes`: mostly TRL's own `GRPOConfig` too.
         rollout: how episodes are played and what is kept of them.
         evaluation: how success is measured during training.
+        backend: samples the turns of training and evaluations, in place of `rollout.backend`: a
+            name, a `BackendSpec`, or a backend that is open already.
         reward_funcs: TRL reward functions; by default the episode's return. They are given
             the columns of `trainers.credit.rewards.reward_columns`. An episode that failed, or for
             which they return None or a number that is not finite, trains nothing.
@@ -116,6 +119,7 @@ class OnlineTrainer(
         args: Any = None,
         rollout: RolloutArguments | None = None,
         evaluation: EvaluationArguments | None = None,
+        backend: str | BackendSpec | Backend | None = None,
         reward_funcs: RewardFunc | Sequence[RewardFunc] | None = None,
         train_dataset: Any = None,
         eval_dataset: Any = None,
@@ -126,6 +130,8 @@ class OnlineTrainer(
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_given(self, args=args, rollout=rollout, evaluation=evaluation, further=kwargs)
+        rollout = rollout if backend is None else replace(rollout, backend=backend)
+        check_logprobs(rollout.backend_spec)
         if env is None:
             raise TypeError(
                 f"{type(self).__name__} needs an environment to play, as its second argument; "
@@ -157,7 +163,7 @@ class OnlineTrainer(
         )
         use_template(self.processing_class, args)
         refuse_split_weights(
-            rollout.backend, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+            rollout.backend_spec, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
         self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)

@@ -15,6 +15,7 @@ from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_folder, mak
 from trainers import grpo, reinforce_pp, rloo
 from trainers.online import OnlineTrainer, use_revision_for_reference
 from trainers.options.arguments import EnvArguments
+from trainers.options.backends import BACKENDS
 from trainers.options.consistency import refuse_split_weights
 
 MASK = [1, 1, 0, 0, 1]
@@ -299,10 +300,11 @@ def test_the_reference_is_of_the_policys_revision() -> None:
 
 
 def test_split_weights_are_refused_with_a_backend_that_plays_on_them() -> None:
-    refuse_split_weights("vllm", is_split=True)
-    refuse_split_weights("hf", is_split=False)
+    hf = BACKENDS["hf"]
+    refuse_split_weights(BACKENDS["vllm"], is_split=True)
+    refuse_split_weights(hf, is_split=False)
     with pytest.raises(ValueError, match="--backend vllm under FSDP2"):
-        refuse_split_weights("hf", is_split=True)
+        refuse_split_weights(hf, is_split=True)
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,24 @@ PAGE = (ROOT / "docs" / "extending" / "plugging_in.md").read_text("utf-8")
 TRAINER, STOCK_SCRIPT, _TOOLS_SCRIPT = re.findall(
     r"<!-- trains -->\n```python\n(.*?)^```$", PAGE, flags=re.M | re.S
 )
-(ENTRY_POINT,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.S)
+(BACKEND,) = re.findall(r'```python\n("""A backend .*?)^```$', PAGE, flags=re.M | re.S)
+ENTRY_POINTS = re.findall(
+    r'```toml\n\[project.entry-points."([\w.]+)"\]\n(\w+) = "((\w+):\w+)"\n```', PAGE
+)
+"""Group, name, target and module."""
+MODULES = {"plain_backend": BACKEND, "batch_baseline": TRAINER}
 
 
 @pytest.fixture
 def distribution(tmp_path: Path) -> Path:
-    """Install the page's trainer as a distribution of its own: a module and its metadata."""
+    """Install the page's parts as a distribution each: a module and its metadata."""
     site = tmp_path / "site"
-    info = site / "batch_baseline-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "batch_baseline.py").write_text(TRAINER)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: batch-baseline\nVersion: 1.0\n")
-    name, target = re.findall(r'^(\w+) = "(.+)"$', ENTRY_POINT, flags=re.M)[0]
-    (info / "entry_points.txt").write_text(f"[agentgym.trainers]\n{name} = {target}\n")
+    for group, name, target, module in ENTRY_POINTS:
+        info = site / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (site / f"{module}.py").write_text(MODULES[module])
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {target}\n")
     return site
 
 

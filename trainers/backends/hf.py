@@ -18,6 +18,7 @@ from trainers.backends.row_model import RowModel
 from trainers.backends.rows import Rows, common_length
 from trainers.backends.sampler import Sampler
 from trainers.backends.step_graphs import num_columns, num_rows
+from trainers.options.backends import BACKENDS
 from trainers.tokens.generation import Generated, Sampling
 
 PREFILL_TOKENS = 16384
@@ -54,6 +55,8 @@ class HFBackend:
     Raises:
         ValueError: the model has layers that cannot be cached by position.
     """
+
+    spec = BACKENDS["hf"]
 
     def __init__(
         self,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from transformers import AutoConfig
@@ -11,52 +11,60 @@ from transformers import AutoConfig
 from trainers.backends.hf import HFBackend
 from trainers.models.loading import computed_in, context_length
 from trainers.options.arguments import BackendArguments
+from trainers.options.backends import ModelSource
 from trainers.tokens.generation import Backend
 
 
-def load_backend(
-    args: BackendArguments,
-    *,
-    model: Any = None,
-    source: str = "",
-    dtype: str = "auto",
-    max_length: int | None = None,
-    autocast: Callable[[], AbstractContextManager[None]] | None = None,
-) -> Backend:
+def load_backend(args: BackendArguments, source: ModelSource) -> Backend:
     """Open a backend that samples from a loaded model and follows its training, or from files.
 
     Args:
         args: which backend.
-        model: the policy; None where the backend holds the model itself, which `"hf"` cannot.
-        source: a Hugging Face id or a folder, where there is no `model`; a server has its own.
-        dtype: the precision of what is loaded from `source`.
-        max_length: tokens of a sequence, at most; the model's context applies too.
-        autocast: what the trainer of `model` computes under; turns are sampled in its precision,
-            but by a server, which has its own.
+        source: the model; a server has its own where none is loaded.
 
     Raises:
         ValueError: the backend's arguments are wrong, or it needs a loaded model.
     """
-    if model is not None:
-        max_length = context_length(model.config, max_length)
-    options = args.backend_options
-    if args.backend == "vllm_server":
-        from trainers.backends.vllm_server import VLLMServerBackend
-        from trainers.backends.vllm_servers import VLLMServersBackend
+    spec, options = args.backend_spec, args.backend_options
+    if source.model is not None:
+        length = context_length(source.model.config, source.max_length)
+        source = replace(source, max_length=length)
+    elif spec.samples_from_model:
+        raise ValueError(f"backend {spec.name!r} samples from a loaded model only")
+    if spec.takes_server_url:
+        options |= {"urls": args.server_url or []}
+    return spec.opener()(source, **options)
 
-        options |= {"model": model, "max_length": max_length}
-        urls = args.server_url or []
-        if len(urls) > 1:
-            return VLLMServersBackend(urls, **options)
-        return VLLMServerBackend(urls[0], **options)
-    if args.backend == "vllm":
-        from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 
-        if model is not None:
-            dtype = str(computed_in(model, autocast)).removeprefix("torch.")
-            return VLLMBackend.of_model(model, max_length=max_length, **{"dtype": dtype, **options})
-        max_length = context_length(AutoConfig.from_pretrained(source), max_length)
-        return VLLMBackend(source, **{"dtype": dtype, "max_length": max_length, **options})
-    if model is None:
-        raise ValueError(f"backend {args.backend!r} samples from a loaded model only")
-    return HFBackend(model, max_length=max_length, autocast=autocast)
+def open_hf(source: ModelSource) -> Backend:
+    """Return a backend on the loaded model."""
+    return HFBackend(source.model, max_length=source.max_length, autocast=source.autocast)
+
+
+def open_vllm(source: ModelSource, **engine: Any) -> Backend:
+    """Return a vLLM engine in this process; `engine` holds arguments of `vllm.LLM`."""
+    from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
+
+    length = source.max_length
+    if source.model is not None:
+        dtype = str(computed_in(source.model, source.autocast)).removeprefix("torch.")
+        return VLLMBackend.of_model(source.model, max_length=length, **{"dtype": dtype, **engine})
+    length = context_length(AutoConfig.from_pretrained(source.path), length)
+    return VLLMBackend(source.path, **{"dtype": source.dtype, "max_length": length, **engine})
+
+
+def open_vllm_server(source: ModelSource, *, urls: Sequence[str], **client: Any) -> Backend:
+    """Return the client of one vLLM server or of several.
+
+    Args:
+        source: the model whose weights the servers follow; without one they have their own.
+        urls: the servers' addresses.
+        **client: further arguments of `VLLMServerBackend`.
+    """
+    from trainers.backends.vllm_server import VLLMServerBackend
+    from trainers.backends.vllm_servers import VLLMServersBackend
+
+    client |= {"model": source.model, "max_length": source.max_length}
+    if len(urls) > 1:
+        return VLLMServersBackend(urls, **client)
+    return VLLMServerBackend(urls[0], **client)

@@ -24,6 +24,7 @@ from trainers.backends.weights import (
     weight_shapes,
     weights_version,
 )
+from trainers.options.backends import BACKENDS
 from trainers.tokens.generation import Generated, Sampling
 from trainers.tokens.seeds import TurnSeeds
 
@@ -58,6 +59,8 @@ class VLLMServerBackend:
         EnvFailure: the server cannot be reached.
         ValueError: the server serves no model.
     """
+
+    spec = BACKENDS["vllm_server"]
 
     def __init__(
         self,

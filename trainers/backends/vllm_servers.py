@@ -17,6 +17,7 @@ from agentgym_envs.errors import EnvFailure
 from trainers.backends.spread import is_spread
 from trainers.backends.vllm_server import VLLMServerBackend
 from trainers.backends.weights import WeightsFolder
+from trainers.options.backends import BACKENDS
 from trainers.tokens.generation import Generated, Sampling
 from trainers.tokens.seeds import TurnSeeds
 
@@ -44,6 +45,8 @@ class VLLMServersBackend:
         EnvFailure: no server can be reached, or one of them cannot and several processes train.
         ValueError: they serve different models, or one serves none.
     """
+
+    spec = BACKENDS["vllm_server"]
 
     def __init__(
         self, urls: Sequence[str], *, weights_dir: str | None = None, **options: Any

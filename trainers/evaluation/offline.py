@@ -128,7 +128,7 @@ def _validation_beside(
 ) -> Validation:
     """Return evaluations by the policy of a trainer that does not play itself."""
     refuse_split_weights(
-        rollout.backend, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+        rollout.backend_spec, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
     )
     policy = ModelPolicy.of_model(
         trainer.model,

@@ -7,11 +7,12 @@ Training options are in `configs`. A field's metadata has its `help`, and its bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from agentgym_envs.secrets import hide_address, hide_kwargs
 from trainers.history.views import History, LastTurns
+from trainers.options.backends import BACKENDS, BackendSpec
 from trainers.options.environments import EnvArguments
 from trainers.options.errors import check_bounds
 from trainers.options.histories import open_history
@@ -25,6 +26,7 @@ from trainers.options.values import (
     value_for,
     whole_numbers,
 )
+from trainers.tokens.generation import Backend
 from wrappers import FailureRules, HorizonSchedule, parse_schedule
 
 __all__ = [
@@ -38,21 +40,22 @@ __all__ = [
     "episode_settings",
 ]
 
-BACKENDS = ("hf", "vllm", "vllm_server")
-
 
 @dataclass
 class BackendArguments:
-    """What a model's turns are sampled with."""
+    """What a model's turns are sampled with.
+
+    In Python `backend` may be a `BackendSpec`, or a backend that is open already, too.
+    """
 
     common_options: ClassVar[tuple[str, ...]] = ("backend",)
 
-    backend: str = field(
+    backend: str | BackendSpec | Backend = field(
         default="hf",
         metadata={
             "help": "What samples a model's turns: transformers, a vLLM engine in this process, or "
             "a vLLM server.",
-            "choices": list(BACKENDS),
+            "choices": BACKENDS,
         },
     )
     server_url: list[str] | None = field(
@@ -82,14 +85,31 @@ class BackendArguments:
                 )
         self.backend_kwargs = hide_kwargs(self.backend_kwargs)
         check_bounds(self)
-        options = self.backend_options
-        if (self.backend == "vllm_server") != (self.server_url is not None):
+        options, spec = self.backend_options, self.backend_spec
+        if spec.takes_server_url != (self.server_url is not None):
+            served = spec.name if spec.takes_server_url else "vllm_server"
             raise ValueError(
-                f"--backend vllm_server and --server_url go together, got --backend {self.backend} "
+                f"--backend {served} and --server_url go together, got --backend {spec.name} "
                 f"and --server_url {' '.join(self.server_url or ['none'])}"
             )
-        if options and self.backend == "hf":
-            raise ValueError(f"the backend hf takes no further arguments, got {sorted(options)}")
+        if options and not spec.takes_kwargs:
+            raise ValueError(
+                f"the backend {spec.name} takes no further arguments, got {sorted(options)}"
+            )
+
+    @property
+    def backend_spec(self) -> BackendSpec:
+        """What the backend can do, and what opens it.
+
+        Raises:
+            UsageError: there is none of this name.
+        """
+        return BackendSpec.of(self.backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options for a run's record, the backend by its name."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {**values, "backend": self.backend_spec.name}
 
     @property
     def backend_options(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import os
 from math import inf
 from typing import Any
 
+from trainers.options.backends import BackendSpec
 from trainers.options.errors import UsageError
 
 SUMMED = "sum_then_normalize"
@@ -339,7 +340,21 @@ def check_sampling(args: Any) -> None:
         )
 
 
-def refuse_split_weights(backend: str, *, is_split: bool) -> None:
+def check_logprobs(backend: BackendSpec) -> None:
+    """Check that what a backend samples can be trained on.
+
+    Raises:
+        UsageError: it gives no log-probabilities.
+    """
+    if not backend.gives_logprobs:
+        raise UsageError(
+            f"backend {backend.name!r} gives no log-probabilities of what it samples, by which "
+            "the loss is corrected and measured; train with another --backend, and let this one "
+            "play for agentgym eval and collect"
+        )
+
+
+def refuse_split_weights(backend: BackendSpec, *, is_split: bool) -> None:
     """Refuse to play in passes that all processes would have to make together.
 
     Args:
@@ -349,10 +364,10 @@ def refuse_split_weights(backend: str, *, is_split: bool) -> None:
     Raises:
         UsageError: the backend would wait for ever.
     """
-    if is_split and backend == "hf":
+    if is_split and backend.samples_from_model:
         raise UsageError(
-            "backend 'hf' cannot play with weights that are split over processes: each makes as "
-            "many passes as its own episodes need, so they would wait for each other for ever; "
-            "use --backend vllm under FSDP2, ZeRO-2 in place of ZeRO-3, or --eval_strategy no "
-            "where evaluations alone play"
+            f"backend {backend.name!r} cannot play with weights that are split over processes: "
+            "each makes as many passes as its own episodes need, so they would wait for each other "
+            "for ever; use --backend vllm under FSDP2, ZeRO-2 in place of ZeRO-3, or "
+            "--eval_strategy no where evaluations alone play"
         )

@@ -55,8 +55,10 @@ def _add_option(group: Any, entry: Field[Any], hint: Any) -> None:
     default = entry.default
     if entry.default_factory is not MISSING:
         default = entry.default_factory()
-    # An action class that is a field's own is given the text.
-    kind = str if isinstance(arguments.get("action"), type) else _kind_of(hint)
+    # An action class that is a field's own is given the text; a name is a text, whatever else
+    # the field may hold in Python.
+    is_text = isinstance(arguments.get("action"), type) or "choices" in arguments
+    kind = str if is_text else _kind_of(hint)
     if get_origin(kind) is list and isinstance(default, str):
         default = None  # argparse would read the text as one entry
     options = {**arguments, **_how_to_read(kind)}

@@ -16,6 +16,7 @@ from trainers.backends.open import load_backend
 from trainers.history.views import History
 from trainers.models.loading import load_for_playing
 from trainers.options.arguments import EpisodeArguments, TokenBudgets
+from trainers.options.backends import ModelSource
 from trainers.options.configs import ModelArguments
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.tokens.chat import ALL_TURNS, ChatFormat
@@ -52,6 +53,7 @@ class ModelPolicy(Policy):
         seed: every batch reseeds the backend by it and the batch's stream, so that what is sampled
             depends on nothing that was sampled before; None never reseeds.
         name: recorded as the trajectories' policy.
+        records_tokens: episodes keep their token traces; without log-probabilities they have none.
 
     Raises:
         ValueError: a bound is below 1.
@@ -70,6 +72,7 @@ class ModelPolicy(Policy):
         budgets_of: Callable[[str], TokenBudgets] | None = None,
         seed: int | None = None,
         name: str = "",
+        records_tokens: bool = True,
     ) -> None:
         limit = backend.max_length if max_episode_tokens is None else max_episode_tokens
         if limit is not None and limit < 1:
@@ -83,6 +86,7 @@ class ModelPolicy(Policy):
         self._budgets_of = budgets_of or (lambda env_id: same)
         self.seed = seed
         self.name = name
+        self._records_tokens = records_tokens
         self._histories: dict[int, TokenHistory] = {}
 
     @classmethod
@@ -113,6 +117,7 @@ class ModelPolicy(Policy):
             budgets_of=budgets.budgets_of,
             seed=seed,
             name=name,
+            records_tokens=budgets.backend_spec.gives_logprobs,
         )
 
     @classmethod
@@ -141,11 +146,8 @@ class ModelPolicy(Policy):
             machinery: the run's, with the servers that sample; None has not worked yet.
         """
         machinery = Machinery(budgets.failure_rules) if machinery is None else machinery
-        backend = machinery.retry(
-            lambda: load_backend(
-                budgets, model=model, max_length=budgets.longest_episode, autocast=autocast
-            )
-        )
+        source = ModelSource(model, max_length=budgets.longest_episode, autocast=autocast)
+        backend = machinery.retry(lambda: load_backend(budgets, source))
         return cls.with_budgets(
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling
         )
@@ -228,7 +230,7 @@ class ModelPolicy(Policy):
         """Put an episode's traces on record, and free its row."""
         history = self._histories.pop(episode.key, None)
         self.backend.finish([episode.key])
-        if history is not None and episode.trajectory.turns:
+        if history is not None and episode.trajectory.turns and self._records_tokens:
             episode.trajectory.traces = history.traces
 
     def _read(self, episode: Episode) -> int:

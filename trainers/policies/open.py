@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
+from trainers.options.backends import ModelSource
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
 from trainers.options.model_names import MODEL_NAMES
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments, check_floor, is_text_policy
@@ -80,10 +81,10 @@ def check_backend(policy: PolicyArguments, budgets: EpisodeArguments) -> None:
     Raises:
         UsageError: it is no model that is loaded here.
     """
-    if budgets.backend != "hf" and not policy.is_loaded:
+    if budgets.backend != EpisodeArguments.backend and not policy.is_loaded:
         raise UsageError(
-            f"--backend {budgets.backend} samples from a model that is loaded here, got --policy "
-            f"{policy.policy}; leave --backend out"
+            f"--backend {budgets.backend_spec.name} samples from a model that is loaded here, got "
+            f"--policy {policy.policy}; leave --backend out"
         )
 
 
@@ -168,16 +169,15 @@ def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
     hide_loading_bars()
     max_length = budgets.longest_episode
     with _explain_load_errors(args.policy):
-        if budgets.backend == "hf":
+        if budgets.backend_spec.samples_from_model:
             named = ModelArguments(model_name_or_path=args.policy, dtype=args.dtype)
             model, tokenizer = load_for_playing(named, args)
-            backend = load_backend(budgets, model=model, max_length=max_length)
-            return OpenModel(backend, tokenizer)
-        source = resolve_model(args.policy)
-        tokenizer = load_tokenizer(source, args)
-        dtype = args.dtype or "auto"
-        backend = load_backend(budgets, source=source, dtype=dtype, max_length=max_length)
-        return OpenModel(backend, tokenizer)
+            source = ModelSource(model, max_length=max_length)
+        else:
+            path = resolve_model(args.policy)
+            tokenizer = load_tokenizer(path, args)
+            source = ModelSource(path=path, dtype=args.dtype or "auto", max_length=max_length)
+        return OpenModel(load_backend(budgets, source), tokenizer)
 
 
 def check_model(args: PolicyArguments) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Generated:
 
     Attributes:
         ids: (N,) the sampled ids, the stop id included if it was sampled.
-        logprobs: (N,) nats.
+        logprobs: (N,) nats; NaN of a backend that gives none.
         stopped: a stop id was sampled; otherwise the budget ended the turn.
         weights_step: the optimizer step of the weights that sampled it; None where nobody says.
     """
@@ -82,6 +82,7 @@ class Generated:
     weights_step: int | None = None
 
 
+@runtime_checkable
 class Backend(Protocol):
     """Continues token sequences.
 

@@ -232,11 +232,12 @@ def check_ahead(
         )
     if carry_over:
         return  # playing and training take turns in one thread
-    if rollout.backend != "vllm_server":
+    if not rollout.backend_spec.can_play_ahead:
         raise UsageError(
             "max_staleness plays while the policy is trained, so what samples must have weights of "
-            f"its own, got --backend {rollout.backend}; pass --backend vllm_server --server_url "
-            "http://host:port, --carry_over to take turns on one device, or --max_staleness 0"
+            f"its own, got --backend {rollout.backend_spec.name}; pass --backend vllm_server "
+            "--server_url http://host:port, --carry_over to take turns on one device, or "
+            "--max_staleness 0"
         )
     if env.env_backend == "sync":
         raise UsageError(

@@ -21,6 +21,7 @@ from trainers.backends.vllm_server import VLLMServerBackend
 from trainers.backends.vllm_servers import VLLMServersBackend
 from trainers.backends.weights import WEIGHTS_FILE
 from trainers.options.arguments import EpisodeArguments
+from trainers.options.backends import ModelSource
 from trainers.tokens.generation import Sampling
 
 
@@ -181,7 +182,7 @@ def test_options_open_one_server_or_several() -> None:
     with several() as (served, _, urls):
         for given, kind in ((urls[0], VLLMServerBackend), (urls, VLLMServersBackend)):
             args = EpisodeArguments(backend="vllm_server", server_url=given)
-            backend = load_backend(args, model=make_model(), max_length=200)
+            backend = load_backend(args, ModelSource(make_model(), max_length=200))
             assert isinstance(backend, kind)
             assert backend.max_length == 200
         with pytest.raises(ValueError, match="names a server twice"):
