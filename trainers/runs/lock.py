@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from trainers.options.errors import UsageError
 
@@ -29,44 +30,34 @@ def holding(folder: str | Path, command: str) -> Iterator[None]:
     """
     path = Path(folder) / LOCK_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = _locked(path)
+    # A soft lock would outlive a process that is killed.
+    lock = FileLock(path, timeout=0, fallback_to_soft=False)
     try:
-        owner = {
-            "command": command,
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "since": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        try:
-            os.truncate(descriptor, 0)
-            os.write(descriptor, json.dumps(owner).encode())
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        lock.acquire()
+    except Timeout:
+        raise UsageError(
+            f"{path.parent} is held by {_owner(path)}; wait until it has ended, or choose another "
+            "folder"
+        ) from None
+    try:
+        _write_owner(path, command)
         yield
     finally:
         path.unlink(missing_ok=True)
-        os.close(descriptor)
+        lock.release()
 
 
-def _locked(path: Path) -> int:
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The one before may have removed the file meanwhile: another one is there now.
-            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
-                return descriptor
-            os.close(descriptor)
-        except BlockingIOError:
-            owner = _owner(path)
-            os.close(descriptor)
-            raise UsageError(
-                f"{path.parent} is held by {owner}; wait until it has ended, or choose another "
-                "folder"
-            ) from None
-        except BaseException:
-            os.close(descriptor)
-            raise
+def _write_owner(path: Path, command: str) -> None:
+    owner = {
+        "command": command,
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    try:
+        path.write_text(json.dumps(owner), encoding="utf-8")  # in place: the file is the lock
+    except OSError as error:  # a full disk names no file
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _owner(path: Path) -> str:
