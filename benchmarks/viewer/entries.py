@@ -1,37 +1,14 @@
-"""One line of an episodes' file as the light entry that lists are made of."""
+"""Light entries of episodes, one for each line of a file, for the viewer's list."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.trajectory_form import problem_of
 
-FIELDS = (
-    "file",
-    "line",
-    "env",
-    "subtask",
-    "split",
-    "task",
-    "source",
-    "policy",
-    "step",
-    "success",
-    "score",
-    "return",
-    "turns",
-    "status",
-    "cause",
-    "goal",
-    "marks",
-    "tokens",
-    "traced",
-)
-"""The names of an entry's values in `Entry.row`, in order."""
-_POLICY = FIELDS.index("policy")
 # These stand outside of any string: within one, the quotes would be escaped.
 _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
 
@@ -46,20 +23,49 @@ class Entry:
 
     Attributes:
         file: number of its file.
-        offset: where its line begins, in bytes.
+        line: number of its line, from 1.
+        env: the environment's id.
+        step: the optimizer step whose weights played it.
+        return_: the sum of its rewards; the page calls it `return`.
+        turns: how many it has.
+        cause: of its truncation, or that it could not be scored.
+        marks: a character for each turn: x invalid, + rewarded, - charged, . neither.
+        tokens: how many the policy sampled.
+        traced: its tokens are in the file.
+        offset: where its line begins, in bytes; the page does not get it, nor `length`.
         length: of its line, in bytes.
-        row: the values of `FIELDS`.
     """
 
     file: int
+    line: int
+    env: str
+    subtask: str
+    split: str
+    task: str
+    source: str
+    policy: str
+    step: int
+    success: bool
+    score: float
+    return_: float
+    turns: int
+    status: str
+    cause: str | None
+    goal: str
+    marks: str
+    tokens: int
+    traced: bool
     offset: int
     length: int
-    row: tuple[Any, ...]
 
-    @property
-    def policy(self) -> str:
-        """Who played it."""
-        return str(self.row[_POLICY])
+    def row(self) -> tuple[Any, ...]:
+        """Return the values of `FIELDS`, in order."""
+        return tuple(getattr(self, name) for name in _NAMES)
+
+
+_NAMES = [one.name for one in fields(Entry) if one.name not in ("offset", "length")]
+FIELDS = tuple(name.rstrip("_") for name in _NAMES)
+"""The names of an entry's values on the page."""
 
 
 def without_tokens(line: bytes) -> bytes:
@@ -101,33 +107,33 @@ def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, off
         offset: where the line begins, in bytes.
     """
     turns = record["turns"]
-    paid = [float(turn["reward"]) for turn in turns]
-    marks = "".join(
-        _mark(reward, is_valid=turn["is_valid_action"])
-        for reward, turn in zip(paid, turns, strict=True)
+    rewards = [float(turn["reward"]) for turn in turns]
+    return Entry(
+        file=file,
+        line=number,
+        env=record["env_id"],
+        subtask=record.get("subtask", ""),
+        split=record.get("split", ""),
+        task=record["task_id"],
+        source=record.get("source", ""),
+        policy=record.get("policy", ""),
+        step=record.get("global_step", 0),
+        success=record.get("success", False),
+        score=round(float(record.get("score", 0.0)), 4),
+        return_=round(sum(rewards), 4),
+        turns=len(turns),
+        status=record.get("status", ""),
+        cause=UNSCORED_KEY if record.get("error") == UNSCORED else record.get("truncated_by"),
+        goal=record.get("goal", ""),
+        marks="".join(
+            _mark(reward, is_valid=turn["is_valid_action"])
+            for reward, turn in zip(rewards, turns, strict=True)
+        ),
+        tokens=sum(turn.get("num_tokens", 0) for turn in turns),
+        traced=bool(record.get("traces")) or _TRACES in line,
+        offset=offset,
+        length=len(line),
     )
-    row = (
-        file,
-        number,
-        record["env_id"],
-        record.get("subtask", ""),
-        record.get("split", ""),
-        record["task_id"],
-        record.get("source", ""),
-        record.get("policy", ""),
-        record.get("global_step", 0),
-        record.get("success", False),
-        round(float(record.get("score", 0.0)), 4),
-        round(sum(paid), 4),
-        len(turns),
-        record.get("status", ""),
-        UNSCORED_KEY if record.get("error") == UNSCORED else record.get("truncated_by"),
-        record.get("goal", ""),
-        marks,
-        sum(turn.get("num_tokens", 0) for turn in turns),
-        bool(record.get("traces")) or _TRACES in line,
-    )
-    return Entry(file, offset, len(line), row)
 
 
 def texts_of(record: dict[str, Any]) -> list[str]:
@@ -151,7 +157,7 @@ def texts_of(record: dict[str, Any]) -> list[str]:
 
 
 def _mark(reward: float, *, is_valid: bool) -> str:
-    """Return a turn as one character: x invalid, + paid, - charged, . neither."""
+    """Return a turn as one character: x invalid, + rewarded, - charged, . neither."""
     if not is_valid:
         return "x"
     return "." if reward == 0 else "+" if reward > 0 else "-"

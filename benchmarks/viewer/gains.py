@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from benchmarks.viewer.entries import FIELDS
 from benchmarks.viewer.index import Index
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import paired
@@ -64,7 +63,7 @@ def _side(index: Index, number: int) -> tuple[_Tasks, str] | None:
     """Return a run's successes by environment and task, and their evaluation."""
     run = index.runs[number]
     own = [
-        (index.files[entry.file].phase, dict(zip(FIELDS, entry.row, strict=True)))
+        (index.files[entry.file].phase, entry)
         for entry in index.entries
         if index.files[entry.file].run.name == run.name
     ]
@@ -74,15 +73,15 @@ def _side(index: Index, number: int) -> tuple[_Tasks, str] | None:
         chosen = _AFTER if any(phase == _AFTER for phase, _ in own) else phases.get(_VALIDATION)
         if chosen is None:
             return None
-        own = [(phase, row) for phase, row in own if phase == chosen]
-        moment = "after training" if chosen == _AFTER else f"validation at step {own[0][1]['step']}"
-    if len({(row["policy"], row["step"]) for _, row in own}) != 1:
+        own = [(phase, entry) for phase, entry in own if phase == chosen]
+        moment = "after training" if chosen == _AFTER else f"validation at step {own[0][1].step}"
+    if len({(entry.policy, entry.step) for _, entry in own}) != 1:
         return None
     tasks: _Tasks = {}
-    for _, row in own:
-        if row["status"] != "failed":
-            task = tasks.setdefault(row["env"], {}).setdefault((row["source"], row["task"]), [])
-            task.append(row["success"])
+    for _, entry in own:
+        if entry.status != "failed":
+            task = tasks.setdefault(entry.env, {}).setdefault((entry.source, entry.task), [])
+            task.append(entry.success)
     return tasks, moment
 
 

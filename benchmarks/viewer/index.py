@@ -122,7 +122,7 @@ class Index:
                 "files": [[f.name, runs[f.run.name], f.phase] for f in self.files],
                 "fields": FIELDS,
                 "start": start,
-                "rows": [entry.row for entry in self.entries[start:]],
+                "rows": [entry.row() for entry in self.entries[start:]],
                 "problems": self.problems[:MOST_PROBLEMS],
                 "num_problems": len(self.problems),
             }

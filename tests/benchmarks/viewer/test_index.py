@@ -18,7 +18,7 @@ from tests.benchmarks.viewer.samples import made, solved, sweep, traced, trainin
 
 
 def rows(index: Index) -> list[dict[str, Any]]:
-    return [dict(zip(FIELDS, entry.row, strict=True)) for entry in index.entries]
+    return [dict(zip(FIELDS, entry.row(), strict=True)) for entry in index.entries]
 
 
 def test_an_entry_tells_what_a_list_needs(tmp_path: Path) -> None:
@@ -165,9 +165,7 @@ def test_a_line_that_another_program_wrote_is_read_whole() -> None:
     record = dict(sorted(made(0, traces=[traced()]).to_json().items()))
     line = json.dumps(record, separators=(",", ":")).encode()
     assert without_tokens(line) == line
-    found = entries.entry_of(record, line, file=0, number=1, offset=0)
-    assert found is not None
-    assert dict(zip(FIELDS, found.row, strict=True))["traced"]
+    assert entries.entry_of(record, line, file=0, number=1, offset=0).traced
 
 
 def test_an_opened_episode_has_its_tokens_only_as_a_trajectory(tmp_path: Path) -> None:
