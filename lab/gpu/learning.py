@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.gpu.parts import Reading, Setting
 from lab.gpu.steps import learner
-from lab.studies.runs import Run, play_all
+from lab.studies.runs import Run, run_all
 from trainers.evaluation.results import EvalResult
 from trainers.runs.folder import CURVE_FILE, read_metrics
 
@@ -85,7 +85,7 @@ def learning(setting: Setting, _part: str) -> Iterator[Reading]:
     plan = SMALL if setting.small else FULL
     for stage in stages(plan, model, setting.folder):
         try:
-            play_all([stage], workers=1, threads=4)
+            run_all([stage], workers=1, threads=4)
         finally:
             keep_curve(setting.folder / "grpo", setting.folder.parents[1])
         result = stage.folder / "result.json"
@@ -122,7 +122,7 @@ def stages(plan: Plan, model: str, folder: Path) -> list[Run]:
         ("reinforcing", train_grpo),
         ("after_grpo", _test(plan, str(grpo), folder / "after_grpo")),
     )
-    return [Run(folder / name, (command,)) for name, command in runs]
+    return [Run(folder / name, (("agentgym", *command),)) for name, command in runs]
 
 
 def _test(plan: Plan, model: str, folder: Path) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""Studies of learning: many training runs under one command, and one table made of them.
+"""Studies of learning: many training runs under one command, and the tables made of them.
 
-`runs` plays a list of runs and continues where it was; `learning`, `horizons` and others say which;
-`table` reads what they left.
+A study is a file, `NAME.yaml`. `study` makes commands of it, `runs` runs them and goes on where it
+was, `results` reads what they left, `table` and `pictures` show it.
 """

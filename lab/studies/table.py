@@ -1,111 +1,149 @@
-"""Tables of studies, from what their runs left."""
+"""The tables of a study, in Markdown: its file names each column's header and cells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from benchmarks.cli.listing import table
-from lab.studies.runs import RESULT, START
-from trainers.evaluation.intervals import Estimate, mean_gain
-from trainers.evaluation.results import EvalResult
-from trainers.options.errors import UsageError
+from lab.studies.results import Results, Row, gain_over_seeds
+from trainers.evaluation.intervals import Estimate, mean_over_seeds, mean_over_tasks
+
+Cell = Callable[[Results, Row, Any], str]
+"""The study's results, a row and the column's seed or subtask, if it has one -> the cell."""
 
 
-def results_by_seed(folder: Path) -> dict[int, EvalResult]:
-    """Read the results of one row, `seed_N/after.json`."""
-    results = {}
-    for path in sorted(folder.glob(f"seed_*/{RESULT}")):
-        results[int(path.parent.name.removeprefix("seed_"))] = EvalResult.load(path)
-    return results
+def tables_of(results: Results) -> str:
+    """Return all tables of a study on one ground."""
+    return "\n\n".join(_table(results, columns) for columns in results.study.tables)
 
 
-def gain_over_seeds(before: Mapping[int, EvalResult], after: Mapping[int, EvalResult]) -> Estimate:
-    """Return the mean gain over seeds with its 95% interval, paired by task.
+def _table(results: Results, columns: Mapping[str, str]) -> str:
+    headers, cells = [], []
+    for header, name in columns.items():
+        keys: dict[Any, str] = {None: ""}
+        if "{seed}" in header:
+            keys = {seed: str(seed) for seed in results.seeds}
+        elif "{subtask}" in header:
+            subtasks = next(row for row in results.rows if row.results).results
+            keys = {
+                subtask: f"{subtask} ({part.n_tasks} tasks)"
+                for subtask, part in next(iter(subtasks.values())).subtasks.items()
+            }
+        for key, text in keys.items():
+            tokens = f"{results.fewest_tokens / 1e3:.0f}k" if "{tokens}" in header else ""
+            headers.append(header.format(seed=text, subtask=text, tokens=tokens))
+            cells.append((CELLS[name], key))
+    rows = [[cell(results, row, key) for cell, key in cells] for row in results.rows]
+    return table([headers, *rows])
 
-    A task's gain is its mean over the seeds, so that the interval is over tasks: it tells how far
-    the gain would go on other goals, not on other seeds, whose spread is seen in their own columns.
 
-    Raises:
-        ValueError: no seed was measured before and after.
-    """
-    seeds = sorted(set(before) & set(after))
-    if not seeds:
-        raise ValueError("no seed was measured both before and after")
-    tasks = sorted(set.intersection(*(set(after[seed].tasks) for seed in seeds)))
-    gains = [
-        float(np.mean([after[seed].tasks[task] - before[seed].tasks[task] for seed in seeds]))
-        for task in tasks
+def _success(results: Results, row: Row, seed: int | None) -> str:
+    if seed is not None:
+        return f"{row.results[seed].success:.1%}" if seed in row.results else ""
+    return f"{_mean_success(row):.1%}" if row.results else "not measured yet"
+
+
+def _success_range(results: Results, row: Row, _: None) -> str:
+    successes = [result.success for result in row.results.values()]
+    span = f" ({min(successes):.1%} to {max(successes):.1%})" if row.is_trained else ""
+    return f"{np.mean(successes):.1%}{span}"
+
+
+def _success_over_tasks(results: Results, row: Row, _: None) -> str:
+    """Write the mean over tasks of what the seeds' shares of success are on average."""
+    tasks = set.intersection(*(set(result.tasks) for result in row.results.values()))
+    shares = [
+        float(np.mean([result.tasks[task] for result in row.results.values()]))
+        for task in sorted(tasks)
     ]
-    return mean_gain(gains)
+    episodes = sum(result.n_tasks * result.samples_per_task for result in row.results.values())
+    mean = mean_over_tasks(shares, episodes=episodes)
+    return f"{mean.value:.1%} ({mean.low:.1%} to {mean.high:.1%})"
 
 
-def in_points(gain: Estimate) -> str:
-    """Write a gain and its interval, in points."""
+def _difference(results: Results, row: Row, seed: int) -> str:
+    differences = results.differences(row) if row.is_trained else {}
+    return f"{100 * differences[seed]:+.1f}" if seed in differences else ""
+
+
+def _mean_difference(results: Results, row: Row, _: None) -> str:
+    """Write the mean difference to the reference.
+
+    The spread of two seeds may be 0 by chance, and would claim certainty: there is none.
+    """
+    differences = results.differences(row) if row.is_trained else {}
+    return _in_points(mean_over_seeds([*differences.values()])) if len(differences) > 2 else ""
+
+
+def _difference_by_task(results: Results, row: Row, _: None) -> str:
+    """Write the mean difference to the reference, paired by task as a gain is."""
+    reference = results.reference
+    if reference is None or row is reference or not row.is_trained:
+        return ""
+    return _in_points(gain_over_seeds(reference.results, row.results))
+
+
+def _success_at_tokens(results: Results, row: Row) -> str:
+    """Write the success at the fewest tokens, between the checkpoints on either side, linearly."""
+    at_tokens = []
+    for points in results.points(row).values():
+        tokens, successes = zip(*((p.tokens, p.success) for p in points), strict=True)
+        at_tokens.append(np.interp(results.fewest_tokens, tokens, successes))
+    return f"{np.mean(at_tokens):.1%}"
+
+
+def _mean_logged(row: Row, metric: str) -> float:
+    entries = [entry for seed in row.results for entry in row.steps(seed)]
+    return float(np.mean([entry.get(metric, 0.0) for entry in entries]))
+
+
+def _mean_success(row: Row) -> float:
+    return float(np.mean([result.success for result in row.results.values()]))
+
+
+def _mean_subtask(row: Row, subtask: str) -> float:
+    return float(np.mean([r.subtasks[subtask].success for r in row.results.values()]))
+
+
+def _in_points(gain: Estimate) -> str:
     return f"{100 * gain.value:+.1f} ({_interval(gain)})"
-
-
-def learning_table(folder: Path) -> str:
-    """Return the Markdown table of `python -m lab.studies learning`, in the order of gains.
-
-    Raises:
-        UsageError: the start has not been measured.
-    """
-    before = results_by_seed(folder / START)
-    if not before:
-        raise UsageError(f"{folder / START} holds no measurement of the start yet")
-    rows: list[tuple[float, tuple[str, ...]]] = []
-    seeds = sorted(before)
-    for path in sorted(folder.iterdir()):
-        after = results_by_seed(path) if path.is_dir() and path.name != START else {}
-        if after:
-            gain = gain_over_seeds(before, after)
-            cells = [*_by_seed(after, seeds), _mean(after), f"{100 * gain.value:+.1f} points"]
-            rows.append((-gain.value, (path.name, *cells, _interval(gain))))
-    header = ("algorithm", *(f"seed {seed}" for seed in seeds), "mean", "gain", "95% interval")
-    start = ("(the start)", *_by_seed(before, seeds), _mean(before), "", "")
-    return table([header, start, *(cells for _, cells in sorted(rows))])
-
-
-def language_model_table(folder: Path, rows: Mapping[str, str]) -> str:
-    """Return the Markdown table of one scenario of `python -m lab.studies language_model`.
-
-    Args:
-        folder: the scenario's.
-        rows: each row's name and the folder in `folder` that holds its seeds' measurements. Those
-            below `START` have a gain over it, and are left out where nothing is measured.
-
-    Raises:
-        UsageError: nothing has been measured.
-    """
-    measured = {name: results_by_seed(folder / place) for name, place in rows.items()}
-    if not any(measured.values()):
-        raise UsageError(f"{folder} holds no measurement yet")
-    seeds = sorted(set().union(*measured.values()))
-    header = ("", *(f"seed {seed}" for seed in seeds), "mean", "gain", "95% interval")
-    start = results_by_seed(folder / START)
-    trained = list(rows.values())[list(rows.values()).index(START) + 1 :]
-    cells = []
-    for name, results in measured.items():
-        over_start = ("", "")
-        if rows[name] in trained and set(results) & set(start):
-            gain = gain_over_seeds(start, results)
-            over_start = (f"{100 * gain.value:+.1f} points", _interval(gain))
-        if results or rows[name] not in trained:
-            mean = _mean(results) if results else "not measured yet"
-            cells.append((name, *_by_seed(results, seeds), mean, *over_start))
-    return table([header, *cells])
 
 
 def _interval(gain: Estimate) -> str:
     return f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
 
 
-def _by_seed(results: Mapping[int, EvalResult], seeds: Sequence[int]) -> list[str]:
-    return [f"{results[seed].success:.1%}" if seed in results else "" for seed in seeds]
+def _of_trained(cell: Callable[[Results, Row], str]) -> Cell:
+    """Return the cells of a column that only variants have."""
+    return lambda results, row, _: cell(results, row) if row.is_trained else ""
 
 
-def _mean(results: Mapping[int, EvalResult]) -> str:
-    return f"{np.mean([result.success for result in results.values()]):.1%}"
+CELLS: dict[str, Cell] = {
+    "label": lambda _, row, __: row.label,
+    "success": _success,
+    "success_range": _success_range,
+    "success_over_tasks": _success_over_tasks,
+    "success_and_seeds": lambda _, row, __: f"{_mean_success(row):.1%} ({len(row.results)})",
+    "subtask_success": lambda _, row, subtask: f"{_mean_subtask(row, subtask):.1%}",
+    "turns": lambda _, row, __: f"{np.mean([r.mean_turns for r in row.results.values()]):.1f}",
+    "gain": _of_trained(lambda results, row: f"{100 * results.gain(row).value:+.1f} points"),
+    "interval": _of_trained(lambda results, row: _interval(results.gain(row))),
+    "points": _of_trained(lambda results, row: _in_points(results.gain(row))),
+    "difference": _difference,
+    "mean_difference": _mean_difference,
+    "difference_by_task": _difference_by_task,
+    "success_at_tokens": _of_trained(_success_at_tokens),
+    "sampled_tokens": _of_trained(
+        lambda results, row: f"{results.mean_of_last(row, 'tokens') / 1e3:.0f}k"
+    ),
+    "training_time": _of_trained(
+        lambda results, row: f"{results.mean_of_last(row, 'seconds'):.0f} s"
+    ),
+    "last_horizon": _of_trained(lambda results, row: f"{results.mean_of_last(row, 'horizon'):.0f}"),
+    "steps_behind": _of_trained(lambda _, row: f"{_mean_logged(row, 'async/staleness'):.2f}"),
+    "step_time": _of_trained(lambda _, row: f"{_mean_logged(row, 'step_time'):.1f} s"),
+}
+"""The cells of a column, as studies' files name them."""

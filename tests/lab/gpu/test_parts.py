@@ -104,18 +104,18 @@ def test_the_commands_of_the_learning_part_take_their_options(
     ]
     for name, algorithm in (("imitating", "sft"), ("reinforcing", "grpo")):
         words = commands[name]
-        assert words[:2] == ("train", algorithm)
+        assert words[:3] == ("agentgym", "train", algorithm)
         described = ALGORITHMS[algorithm]
         config = {"sft": AgentSFTConfig, "grpo": AgentGRPOConfig}[algorithm]
         parsed = parse_training(
-            list(words[2:]),
+            list(words[3:]),
             algorithm=algorithm,
             config=config,
             description="",
             further=described.further,
         )
         assert parsed[-1].output_dir == str(tmp_path / algorithm)
-    assert commands["after_grpo"][0] == "eval" and str(tmp_path / "grpo") in commands["after_grpo"]
+    assert commands["after_grpo"][1] == "eval" and str(tmp_path / "grpo") in commands["after_grpo"]
 
 
 def test_the_curve_is_kept_as_a_table(tmp_path: Path) -> None:
