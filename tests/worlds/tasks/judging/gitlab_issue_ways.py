@@ -8,7 +8,8 @@ from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part, o
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, fill, form
+from tests.worlds.tasks.judging.forms import fill
+from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, form
 
 
 def create_bare_issue(case: Case, screen: Screen) -> Moves:
@@ -137,7 +138,7 @@ def take_by_the_form(case: Case, screen: Screen) -> Moves:
     sql = "SELECT name, email FROM users WHERE username = ?"
     ((name, email),) = WORLD.rows(SITE, sql, values["username"])
     account = {"User name or email": email, "Password": values["password"]}
-    yield from form("login", account, "Sign in")(screen)
+    yield from form("login", "Sign in", account)(screen)
     yield from open_part(screen, values["project"], "Issues")
     yield from apply(screen, {"Assignee": "Nobody", "Sort by": values["age"].capitalize()})
     yield screen.click_node(items(screen, "Issues")[0].link)
@@ -150,7 +151,7 @@ def take_and_correct(case: Case, screen: Screen) -> Moves:
     """A wrong one is taken first, and given back."""
     values = case.values
     account = {"User name or email": values["username"], "Password": values["password"]}
-    yield from form("login", account, "Sign in")(screen)
+    yield from form("login", "Sign in", account)(screen)
     yield from open_part(screen, values["project"], "Issues")
     listed = screen.url
     yield from apply(screen, {"Assignee": "Nobody", "Sort by": values["age"].capitalize()})

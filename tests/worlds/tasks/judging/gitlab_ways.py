@@ -1,4 +1,4 @@
-"""Other honest ways to do the code host's tasks than their experts'."""
+"""Other honest ways to do the code host's tasks than their experts', and near misses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging import gitlab_issue_ways as issues
-from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, fill, form
+from tests.worlds.tasks.judging.forms import fill
+from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, form
+from tests.worlds.tasks.judging.mistaking import another_tasks, with_another
+from tests.worlds.tasks.judging.verdicts import Row, changing
 
 
 def invite_by_email(case: Case, screen: Screen) -> Moves:
@@ -36,7 +39,7 @@ def invite_and_change(case: Case, screen: Screen) -> Moves:
 
 def profile_in_two_steps(case: Case, screen: Screen) -> Moves:
     """The town first, by the form's address."""
-    yield from form("profile", {"Location": case.values["town"]}, "Save profile")(screen)
+    yield from form("profile", "Save profile", {"Location": case.values["town"]})(screen)
     yield screen.fill("textbox", "Status", f" {case.values['status']}  ")
     yield screen.click("button", "Save profile")
 
@@ -83,7 +86,7 @@ def fork_by_address(case: Case, screen: Screen) -> Moves:
 def start_and_open(case: Case, screen: Screen) -> Moves:
     """Private at first, and its people in the other order."""
     fields = {"Project name": case.values["name"], "Licence": case.values["licence"]}
-    begin = form("new", {**fields, "Begin with a README": ""}, "Create project")
+    begin = form("new", "Create project", {**fields, "Begin with a README": ""})
     yield from begin(screen)
     yield screen.click("link", "Members")
     for who in ("second", "first"):
@@ -145,7 +148,7 @@ def todos_unfiltered(case: Case, screen: Screen) -> Moves:
         yield screen.click_node(buttons[-1])
 
 
-WAYS: dict[int, tuple[Solution, ...]] = {
+_WAYS: dict[int, tuple[Solution, ...]] = {
     102: (issues.create_bare_issue, issues.create_issue_by_address),
     103: (issues.close_from_the_oldest, issues.close_and_correct),
     105: (invite_by_email, invite_and_change),
@@ -162,4 +165,8 @@ WAYS: dict[int, tuple[Solution, ...]] = {
     129: (issues.take_by_the_form, issues.take_and_correct),
     187: (issues.plan_in_two_steps,),
 }
-"""By the number of the template."""
+WAYS: list[Row] = [(n, way.__name__, way) for n, ways in _WAYS.items() for way in ways]
+NEAR_MISSES: list[Row] = [
+    *((number, "another task's", another_tasks(number)) for number in changing(SITE)),
+    *((number, "another task's besides", with_another(number)) for number in changing(SITE)),
+]

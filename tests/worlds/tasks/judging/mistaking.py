@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from agentgym_envs.core import ExpertMove
+from agentgym_envs.webarena.sites.names import fill_placeholders
 from agentgym_envs.webarena.tasks.experts import EXPERTS
+from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import cases
-from tests.worlds.tasks.judging.verdicts import some, verdict
+from tests.worlds.tasks.judging.verdicts import Row, some, verdict
 
 
 def mistaken(template: int, *slots: str) -> Solution:
@@ -45,32 +47,70 @@ def _touched(evaluation: Mapping[str, Any]) -> list[Any]:
     ]
 
 
+def mistakes(templates: Iterable[int], pairs: Mapping[int, tuple[str, ...]]) -> list[Row]:
+    """List the ways with one thing mistaken.
+
+    Args:
+        templates: their numbers.
+        pairs: by template, slots that only make sense together.
+    """
+    rows: list[Row] = []
+    for template in templates:
+        pair = pairs.get(template, ())
+        single = [(slot,) for slot in some(template).instantiation_dict or {} if slot not in pair]
+        for slots in [*single, pair] if pair else single:
+            rows.append((template, " and ".join(slots), mistaken(template, *slots)))
+    return rows
+
+
 def unfinished(template: int) -> Solution:
-    """Return the expert's way without the last button that it presses."""
-    moves: list[bool] = []
+    """Return the expert's way without the last button of a form, or else the last Enter."""
+    sent: list[int] = []
 
     def watching(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         for move in EXPERTS[template](case, screen):
-            buttons = [f"click [{button.element}]" for button in screen.all("button")]
-            moves.append(move.action in buttons)
+            # A filter's button changes nothing; Enter mostly searches.
+            buttons = [button for button in screen.all("button") if button.name != "Apply"]
+            is_button = move.action in [f"click [{button.element}]" for button in buttons]
+            is_enter = move.action.startswith("type") and move.action.endswith(" [1]")
+            sent.append(2 if is_button else int(is_enter))
             yield move
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        last = len(moves) - 1 - moves[::-1].index(True)
+        last = len(sent) - 1 - sent[::-1].index(max(sent))
         yield from islice(EXPERTS[template](case, screen), last)
         yield screen.stop()
 
-    verdict(some(template), watching)
+    assert verdict(some(template), watching).score == 1.0
     return solution
 
 
-def slots(template: int, *pairs: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """List what can be mistaken in a template.
+def another_tasks(template: int) -> Solution:
+    """Return the way to do that other task of a template which shares the most words with it."""
+    mine = (some(template).instantiation_dict or {}).items()
+    others = [some(template, instance) for instance in range(1, 12)]
+    nearest = max(others, key=lambda task: len(mine & (task.instantiation_dict or {}).items()))
+    return lambda case, screen: _done(nearest, screen)
 
-    Args:
-        template: its number.
-        pairs: slots that only make sense together.
-    """
-    paired = {slot for pair in pairs for slot in pair}
-    values = some(template).instantiation_dict or {}
-    return [(slot,) for slot in values if slot not in paired] + list(pairs)
+
+def with_another(template: int) -> Solution:
+    """Return the expert's way with another task of the template done besides."""
+
+    def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        yield from _without_stop(EXPERTS[template](case, screen))
+        if some(template).storage_state is None:
+            yield screen.click("button", "Sign out")
+        yield from _done(some(template, 1), screen)
+
+    return solution
+
+
+def _done(task: WebTask, screen: Screen) -> Iterator[ExpertMove]:
+    """Play the expert of a task, from where that one begins."""
+    yield screen.go(fill_placeholders(task.start_url))
+    case = Case(task.instantiation_dict or {}, task.notes or {})
+    yield from _without_stop(EXPERTS[task.intent_template_id](case, screen))
+
+
+def _without_stop(moves: Iterator[ExpertMove]) -> Iterator[ExpertMove]:
+    return (move for move in moves if not move.action.startswith("stop"))

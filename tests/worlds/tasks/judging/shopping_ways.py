@@ -1,4 +1,4 @@
-"""Other honest ways of doing the shop's tasks than those of their experts."""
+"""Other honest ways to do the shop's tasks than their experts', and near misses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from agentgym_envs.webarena.tasks.shopping.steps import (
 )
 from agentgym_envs.webarena.tasks.shopping.steps import open_product as find_product
 from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks.judging.shopping_damage import NEWS, SHOP, submitting, use_coupon
+from tests.worlds.tasks.judging.forms import form
+from tests.worlds.tasks.judging.mistaking import mistakes
+from tests.worlds.tasks.judging.shopping_damage import NEWS, SHOP, use_coupon
+from tests.worlds.tasks.judging.verdicts import Row, after, changing
 
 Part = Callable[[Case, Screen], Iterator[ExpertMove]]
 """Some moves of a way, on any page."""
@@ -88,7 +91,7 @@ def choose_another_address(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 def set_default(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Make the address the default one, or the one that was."""
     street = case.values["street"] if DEFAULT[case.values["default"]] else "14 Mill Lane"
-    yield from submitting(BOOK, f"Make {street}")(screen)
+    yield from form(BOOK, f"Make {street}")(screen)
 
 
 def correct_street(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -100,7 +103,7 @@ def correct_street(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def switch_newsletter(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Subscribe to the newsletter, or leave it."""
-    yield from submitting(f"{SHOP}/account/newsletter", "Save choice", {NEWS: ""})(screen)
+    yield from form(f"{SHOP}/account/newsletter", "Save choice", {NEWS: ""})(screen)
 
 
 # Ways -------------------------------------------------------------------------------------------
@@ -143,10 +146,10 @@ def delete_and_add(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     edit = next(n for n in screen.all("link") if n.name.endswith(f", {values['town']}"))
     yield screen.click_node(edit)
     phone = screen.find("textbox", "Phone").properties["value"].strip("'")
-    yield from submitting(BOOK, edit.name.replace("Edit", "Delete"))(screen)
+    yield from form(BOOK, edit.name.replace("Edit", "Delete"))(screen)
     new = {"Name": values["person"], "Street": values["street"], "Town": values["new_town"]}
     fields = {**new, "Postcode": values["postcode"], "Phone": phone}
-    yield from submitting(f"{BOOK}/new", "Save address", fields)(screen)
+    yield from form(f"{BOOK}/new", "Save address", fields)(screen)
     yield screen.stop()
 
 
@@ -162,7 +165,7 @@ def newsletter_first(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Subscribe before the number is changed."""
     yield from switch_newsletter(case, screen)
     fields = {"Phone": case.values["phone"]}
-    yield from submitting(f"{SHOP}/account/data", "Save data", fields)(screen)
+    yield from form(f"{SHOP}/account/data", "Save data", fields)(screen)
     yield screen.stop()
 
 
@@ -193,7 +196,7 @@ def _other_choice(case: Case) -> dict[str, str]:
     return {"newsletter": next(text for text in NEWSLETTER if text != case.values["newsletter"])}
 
 
-WAYS: list[tuple[int, str, Solution]] = [
+WAYS: list[Row] = [
     (5, "by hand", reorder_by_hand),
     (5, "again", reorder_twice),
     (6, "more in the cart", detour(with_values(6, _one), "/cart", set_quantity)),
@@ -211,4 +214,17 @@ WAYS: list[tuple[int, str, Solution]] = [
     (14, "newsletter first", newsletter_first),
     (17, "from the end", prune_from_the_end),
     (23, "the newsletter later", then(with_values(23, _other_choice), switch_newsletter)),
+]
+
+# A person and a town name an address together, a shelf may hold too few, bounds overlap, and the
+# cheaper of two products may also be better in stock.
+PAIRS = {
+    6: ("category", "quantity"),
+    9: ("person", "town"),
+    17: ("least", "most"),
+    148: ("quantity", "which"),
+}
+NEAR_MISSES: list[Row] = [
+    *mistakes(changing("shopping"), PAIRS),
+    (12, "the coupon taken back", after(form(f"{SHOP}/cart", "Remove coupon"), 12)),
 ]

@@ -1,17 +1,12 @@
-"""Plays freshly drawn tasks in other ways and with damage done, and tells what that is worth."""
+"""Plays freshly drawn tasks in other ways and with damage done, and judges them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import product
-
-import pytest
-from _pytest.mark import ParameterSet
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
-from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from agentgym_envs.webarena.evaluators.verdict import Verdict
 from agentgym_envs.webarena.places import EmbeddedPlace, filled
 from agentgym_envs.webarena.sites.content import open_content
@@ -24,12 +19,15 @@ from worlds.tasks.drawing import STRIDE, TEMPLATES
 from worlds.tasks.playing import played
 
 Damage = Callable[[Screen], Iterator[ExpertMove]]
-"""Does something that no task asks for, through the forms of a site; it begins on any page."""
+"""Does something that no task asks for, through the forms of a site. It begins on any page."""
+
+Row = tuple[int, str, Solution]
+"""A template, the name of a way to play it, and the way."""
 
 
 @cache
 def some(template: int, instance: int = 0) -> WebTask:
-    """Return a task; instance 0 has the short wording and instance 1 the longer one."""
+    """Return a task. Instance 0 has the short wording, instance 1 the longer one."""
     return TASKS.task(template * STRIDE + instance)
 
 
@@ -81,33 +79,3 @@ def reading(site: str) -> list[int]:
         for number, template in TEMPLATES.items()
         if template.sites[0] == site and some(number).eval["state_change"] == [{}]
     ]
-
-
-def each_with_every(templates: Iterable[int], kinds: Iterable[str]) -> list[ParameterSet]:
-    """Pair templates with kinds: one kind in turn for each, the other pairs are marked slow."""
-    numbers, names = list(templates), list(kinds)
-    return [
-        pytest.param(
-            *(numbers[i], names[j]),
-            marks=[] if (i - j) % len(names) == 0 else [pytest.mark.slow],
-        )
-        for i, j in product(range(len(numbers)), range(len(names)))
-    ]
-
-
-def in_turn_with(templates: Sequence[int], kinds: Iterable[str]) -> list[tuple[int, str]]:
-    """Pair each template with one kind, in turn."""
-    names = list(kinds)
-    return [(number, names[place % len(names)]) for place, number in enumerate(templates)]
-
-
-def is_reason(template: int, text: str) -> bool:
-    """Return whether N/A with this reason, whose slots are filled, is the right answer."""
-    task = some(template)
-    reason = text.format_map(task.instantiation_dict or {})
-    return is_answer(task.eval["typed_answer"], f"N/A. {reason}", task=task.intent)
-
-
-def listed(table: Mapping[int, Sequence[str]]) -> list[tuple[int, str]]:
-    """Pair each template with each of its texts."""
-    return [(number, text) for number, texts in table.items() for text in texts]

@@ -1,42 +1,71 @@
-"""The administration's tasks: other ways do as well, near misses and damage do not."""
+"""The administration's tasks: damage, other ways and near misses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from agentgym_envs.webarena.tasks.solution import Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging.administering import (
-    FIRST_DAY,
-    HOME,
-    LAST_DAY,
-    PERCENT,
-    SITE,
-    address,
-    coupon,
+from tests.worlds.tasks.judging.forms import (
+    as_if,
+    changed_rows,
     first,
-    new_product,
-    order_url,
-    page,
-    product,
-    review,
-    shipment,
-    switch,
+    form,
+    in_turn,
+    values_of,
 )
-from tests.worlds.tasks.judging.forms import as_if, changed_rows, form, in_turn, pressed, values_of
-from tests.worlds.tasks.judging.verdicts import (
-    Damage,
-    after,
-    changing,
-    each_with_every,
-    in_turn_with,
-    reading,
-    some,
-    verdict,
+from tests.worlds.tasks.judging.verdicts import Damage, after
+
+SITE = "shopping_admin"
+HOME = "http://shopping-admin.test"
+ENABLED = "Enabled in the shop"
+PERCENT, FIRST_DAY, LAST_DAY = (
+    "Discount in percent",
+    "First day (YYYY-MM-DD)",
+    "Last day (YYYY-MM-DD)",
 )
-from worlds.tasks.drawing import TEMPLATES
+"""Labels of the forms."""
+
+
+def order_url(order_id: object) -> str:
+    return f"{HOME}/orders/{first(SITE, f'SELECT number FROM orders WHERE id = {order_id}')}"
+
+
+def product(product_id: object, **fields: str) -> Damage:
+    names = {"enabled": ENABLED, "name": "Product name", "special": "Special price", "sku": "SKU"}
+    labels = {names.get(name, name.capitalize()): text for name, text in fields.items()}
+    return form(f"{HOME}/products/{product_id}", "Save product", labels)
+
+
+def new_product(**fields: str) -> Damage:
+    return product("new", **fields)
+
+
+def review(review_id: object, **fields: str) -> Damage:
+    labels = {name.capitalize(): text for name, text in fields.items()}
+    return form(f"{HOME}/reviews/{review_id}", "Save review", labels)
+
+
+def coupon(coupon_id: object, fields: dict[str, str]) -> Damage:
+    return form(f"{HOME}/coupons/{coupon_id}", "Save coupon", fields)
+
+
+def switch(code: str, *, on: bool) -> Damage:
+    return form(f"{HOME}/coupons?code={code}", f"{'Activate' if on else 'Deactivate'} {code}")
+
+
+def page(page_id: object, **fields: str) -> Damage:
+    labels = {"title": "Title", "content": "Content", "enabled": ENABLED}
+    return form(f"{HOME}/pages/{page_id}", "Save page", {labels[n]: t for n, t in fields.items()})
+
+
+def address(url: str, **fields: str) -> Damage:
+    labels = {name.capitalize(): text for name, text in fields.items()}
+    return form(f"{url}/address", "Save address", labels)
+
+
+def shipment(url: str, carrier: str, tracking: str) -> Damage:
+    return form(f"{url}/ship", "Record shipment", {"Tracking number": tracking, "Carrier": carrier})
 
 
 def ids(template: int, table: str) -> list[int]:
@@ -46,11 +75,6 @@ def ids(template: int, table: str) -> list[int]:
 # Damage ---------------------------------------------------------------------------------------
 
 PRODUCT = 505
-OPEN_ORDER = order_url(first("SELECT min(id) FROM orders WHERE status = 'processing'"))
-SENT_ORDER = order_url(first("SELECT min(id) FROM orders WHERE status = 'complete'"))
-REVIEW = first("SELECT min(id) FROM reviews WHERE status = 'approved'")
-COUPON = first("SELECT max(id) FROM coupons WHERE is_active")
-COUPON_CODE = first(f"SELECT code FROM coupons WHERE id = {COUPON}")
 SPARE_COUPON = {
     "Code": "SPARE20",
     "Name": "Spare",
@@ -59,45 +83,49 @@ SPARE_COUPON = {
     LAST_DAY: "2026-04-02",
 }
 SPARE = {"name": "Spare", "sku": "SPARE-1", "category": "Textiles / Towels", "price": "1.05"}
-DAMAGES: dict[str, Damage] = {
-    "price": product(PRODUCT, price="900.05"),
-    "special price": product(PRODUCT, price="900.05", special="1.05"),
-    "stock": product(PRODUCT, stock="4711"),
-    "product's name": product(PRODUCT, name="Something else"),
-    "product's description": product(PRODUCT, description=""),
-    "product disabled": product(PRODUCT, enabled=""),
-    "product's category": product(PRODUCT, category="Kitchen / Bakeware"),
-    "product added": new_product(**SPARE),
-    "order held": pressed(OPEN_ORDER, "Put on hold"),
-    "order cancelled": pressed(OPEN_ORDER, "Cancel order"),
-    "order refunded": pressed(SENT_ORDER, "Refund"),
-    "order shipped": shipment(OPEN_ORDER, "Swiftwing", "XX000000"),
-    "comment": form(SENT_ORDER, {"Comment": "Nothing to see here."}, "Add comment"),
-    "address of an order": address(SENT_ORDER, street="1 Elsewhere"),
-    "review rejected": review(REVIEW, status="rejected"),
-    "review's text": review(REVIEW, review="I never wrote this."),
-    "coupon switched off": switch(COUPON_CODE, on=False),
-    "coupon added": coupon("new", SPARE_COUPON),
-    "coupon's last day": coupon(COUPON, {LAST_DAY: "2027-01-01"}),
-    "customer's group": form(f"{HOME}/customers/77", {"Customer group": "Retailer"}, "Save group"),
-    "page's content": page(2, content="Closed for ever."),
-    "page disabled": page(2, enabled=""),
-    "message to the shop": form(
-        "http://shopping.test/contact",
-        {"Name": "Nobody", "Email": "nobody@post.test", "Message": "What is this about?"},
-        "Send message",
-    ),
-}
 
 
-@pytest.mark.parametrize(("template", "kind"), each_with_every(changing(SITE), DAMAGES))
-def test_a_change_besides_the_one_that_is_asked_for_counts(template: int, kind: str) -> None:
-    assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
+def newest_coupon() -> str:
+    return first(SITE, "SELECT max(id) FROM coupons WHERE is_active")
 
 
-@pytest.mark.parametrize(("template", "kind"), in_turn_with(reading(SITE), DAMAGES))
-def test_whoever_only_looks_leaves_everything_as_it_was(template: int, kind: str) -> None:
-    assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
+def damage(template: int) -> dict[str, Damage]:
+    """Return the damage that the agent can do, by name."""
+    open_order = order_url(first(SITE, "SELECT min(id) FROM orders WHERE status = 'processing'"))
+    sent_order = order_url(first(SITE, "SELECT min(id) FROM orders WHERE status = 'complete'"))
+    approved = first(SITE, "SELECT min(id) FROM reviews WHERE status = 'approved'")
+    code = first(SITE, f"SELECT code FROM coupons WHERE id = {newest_coupon()}")
+    return {
+        "price": product(PRODUCT, price="900.05"),
+        "special price": product(PRODUCT, price="900.05", special="1.05"),
+        "stock": product(PRODUCT, stock="4711"),
+        "product's name": product(PRODUCT, name="Something else"),
+        "product's description": product(PRODUCT, description=""),
+        "product disabled": product(PRODUCT, enabled=""),
+        "product's category": product(PRODUCT, category="Kitchen / Bakeware"),
+        "product added": new_product(**SPARE),
+        "order held": form(open_order, "Put on hold"),
+        "order cancelled": form(open_order, "Cancel order"),
+        "order refunded": form(sent_order, "Refund"),
+        "order shipped": shipment(open_order, "Swiftwing", "XX000000"),
+        "comment": form(sent_order, "Add comment", {"Comment": "Nothing to see here."}),
+        "address of an order": address(sent_order, street="1 Elsewhere"),
+        "review rejected": review(approved, status="rejected"),
+        "review's text": review(approved, review="I never wrote this."),
+        "coupon switched off": switch(code, on=False),
+        "coupon added": coupon("new", SPARE_COUPON),
+        "coupon's last day": coupon(newest_coupon(), {LAST_DAY: "2027-01-01"}),
+        "customer's group": form(
+            f"{HOME}/customers/77", "Save group", {"Customer group": "Retailer"}
+        ),
+        "page's content": page(2, content="Closed for ever."),
+        "page disabled": page(2, enabled=""),
+        "message to the shop": form(
+            "http://shopping.test/contact",
+            "Send message",
+            {"Name": "Nobody", "Email": "nobody@post.test", "Message": "What is this about?"},
+        ),
+    }
 
 
 # Other ways -----------------------------------------------------------------------------------
@@ -105,7 +133,7 @@ def test_whoever_only_looks_leaves_everything_as_it_was(template: int, kind: str
 
 def pending_besides(reviews: list[int]) -> str:
     listed = ", ".join(map(str, reviews))
-    return first(f"SELECT id FROM reviews WHERE status = 'pending' AND id NOT IN ({listed})")
+    return first(SITE, f"SELECT id FROM reviews WHERE status = 'pending' AND id NOT IN ({listed})")
 
 
 def approved_too_much_at_first() -> Solution:
@@ -130,20 +158,20 @@ def redirected_in_steps() -> Solution:
     return in_turn(*(address(order_url(order), **{name: values[name]}) for name in names))
 
 
-def coupon_asked_for() -> dict[str, str]:
+def expected_coupon() -> dict[str, str]:
     values = values_of(45)
     names = {"Code": "code", "Name": "name", PERCENT: "percent", FIRST_DAY: "first"}
     return {label: values[name] for label, name in names.items()} | {LAST_DAY: values["last"]}
 
 
 def coupon_activated_later() -> Solution:
-    fields = coupon_asked_for()
+    fields = expected_coupon()
     return in_turn(coupon("new", fields | {"Active": ""}), switch(fields["Code"], on=True))
 
 
 def coupon_corrected_later() -> Solution:
-    number = int(first("SELECT max(id) FROM coupons")) + 1
-    return in_turn(coupon("new", SPARE_COUPON), coupon(number, coupon_asked_for()))
+    number = int(first(SITE, "SELECT max(id) FROM coupons")) + 1
+    return in_turn(coupon("new", SPARE_COUPON), coupon(number, expected_coupon()))
 
 
 def coupon_off_and_on() -> Solution:
@@ -155,29 +183,29 @@ def coupon_off_and_on() -> Solution:
     return in_turn(switch(code, on=not is_active), percent, switch(code, on=bool(is_active)))
 
 
-def product_asked_for() -> dict[str, str]:
+def expected_product() -> dict[str, str]:
     values = values_of(48)
     names = ("name", "sku", "brand", "price", "stock")
     return {name: values[name] for name in names} | {"category": values["option"]}
 
 
 def product_completed_later() -> Solution:
-    number = int(first("SELECT max(id) FROM products")) + 1
+    number = int(first(SITE, "SELECT max(id) FROM products")) + 1
     return in_turn(
         new_product(**SPARE, enabled=""),
-        product(number, **product_asked_for()),
+        product(number, **expected_product()),
         product(number, enabled=""),
     )
 
 
 def product_finished_in_the_grid() -> Solution:
-    fields = product_asked_for()
+    fields = expected_product()
     stock, sku = fields.pop("stock"), fields["sku"]
     enable = {f"Tick {sku}": "", "With ticked products": "Enable"}
     restock = {f"Tick {sku}": "", "With ticked products": "Set stock", "New stock": stock}
     grid, button = f"{HOME}/products?sku={sku}", "Apply to ticked"
     bare = new_product(**fields, enabled="")
-    return in_turn(bare, form(grid, enable, button), form(grid, restock, button))
+    return in_turn(bare, form(grid, button, enable), form(grid, button, restock))
 
 
 def shipped_by_address() -> Solution:
@@ -190,7 +218,7 @@ def page_saved_twice() -> Solution:
     return in_turn(page(row["id"], enabled=""), page(row["id"], title=row["title"]))
 
 
-OTHER_WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
+WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
     "reviews one by one": (
         36, lambda: in_turn(*(review(n, status="approved") for n in ids(36, "reviews")))
     ),
@@ -207,7 +235,7 @@ OTHER_WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
     ),
     "shipped by address": (41, shipped_by_address),
     "held one by one": (
-        42, lambda: in_turn(*(pressed(order_url(n), "Put on hold") for n in ids(42, "orders")))
+        42, lambda: in_turn(*(form(order_url(n), "Put on hold") for n in ids(42, "orders")))
     ),
     "address in three steps": (44, redirected_in_steps),
     "coupon activated later": (45, coupon_activated_later),
@@ -223,13 +251,6 @@ OTHER_WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", OTHER_WAYS)
-def test_another_way_does_as_well(way: str) -> None:
-    template, solution = OTHER_WAYS[way]
-    result = verdict(some(template), solution())
-    assert result.score == 1.0, result.reasons
-
-
 # Near misses ----------------------------------------------------------------------------------
 
 
@@ -237,12 +258,12 @@ def refunded_another() -> Solution:
     (order,) = ids(52, "orders")
     same = f"SELECT customer_id FROM orders WHERE id = {order}"
     others = f"SELECT id FROM orders WHERE customer_id = ({same}) AND status = 'complete'"
-    return in_turn(pressed(order_url(first(f"{others} AND id <> {order}")), "Refund"))
+    return in_turn(form(order_url(first(SITE, f"{others} AND id <> {order}")), "Refund"))
 
 
-def told_nobody() -> Solution:
+def commented_without_notice() -> Solution:
     (row,) = changed_rows(43, "order_comments", "added")
-    return in_turn(form(order_url(row["order_id"]), {"Comment": row["text"]}, "Add comment"))
+    return in_turn(form(order_url(row["order_id"]), "Add comment", {"Comment": row["text"]}))
 
 
 def cheaper_coupon(number: str) -> Solution:
@@ -262,22 +283,22 @@ NEAR_MISSES: dict[str, tuple[int, Callable[[], Solution]]] = {
     "another amount": (38, lambda: as_if(38, notes={"change": 5})),
     "one enabled again": (39, lambda: after(product(ids(39, "products")[0], enabled=""), 39)),
     "a piece too many": (40, lambda: as_if(40, pieces="4" + values_of(40)["pieces"])),
-    "another product": (40, lambda: as_if(40, sku=first("SELECT min(sku) FROM products"))),
+    "another product": (40, lambda: as_if(40, sku=first(SITE, "SELECT min(sku) FROM products"))),
     "another carrier": (41, lambda: as_if(41, carrier="Blue Heron Freight")),
     "another tracking number": (41, lambda: as_if(41, tracking="AK10000000")),
     "one order released": (
-        42, lambda: after(pressed(order_url(ids(42, "orders")[0]), "Release from hold"), 42)
+        42, lambda: after(form(order_url(ids(42, "orders")[0]), "Release from hold"), 42)
     ),
     "another comment": (43, lambda: as_if(43, text="Your parcel leaves tomorrow.")),
-    "a comment that nobody hears of": (43, told_nobody),
+    "a comment that nobody hears of": (43, commented_without_notice),
     "another street": (44, lambda: as_if(44, street="59 Swan Street")),
-    "another order": (44, lambda: as_if(44, number=first("SELECT min(number) FROM orders"))),
+    "another order": (44, lambda: as_if(44, number=first(SITE, "SELECT min(number) FROM orders"))),
     "another discount": (45, lambda: as_if(45, percent="31")),
     "a coupon that is not active": (
-        45, lambda: in_turn(coupon("new", coupon_asked_for() | {"Active": ""}))
+        45, lambda: in_turn(coupon("new", expected_coupon() | {"Active": ""}))
     ),
     "a percent too many": (46, lambda: as_if(46, percent="13")),
-    "another coupon": (46, lambda: cheaper_coupon(COUPON)),
+    "another coupon": (46, lambda: cheaper_coupon(newest_coupon())),
     "another title": (47, lambda: as_if(47, new_title="About")),
     "the title alone": (
         47, lambda: in_turn(*(page(r["id"], title=r["title"]) for r in changed_rows(47, "pages")))
@@ -287,14 +308,3 @@ NEAR_MISSES: dict[str, tuple[int, Callable[[], Solution]]] = {
     "another order refunded": (52, refunded_another),
     "another stock": (53, lambda: as_if(53, number="120")),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("miss", NEAR_MISSES)
-def test_a_near_miss_does_not_do(miss: str) -> None:
-    template, solution = NEAR_MISSES[miss]
-    assert verdict(some(template), solution()).score == 0.0
-
-
-def test_every_task_that_changes_something_can_be_missed() -> None:
-    alone = {number for number in changing(SITE) if TEMPLATES[number].sites == (SITE,)}
-    assert {template for template, _ in NEAR_MISSES.values()} == alone

@@ -1,11 +1,9 @@
-"""The forum's tasks can be done in any honest way: elsewhere, in another order, corrected later."""
+"""Other honest ways to do the forum's tasks than their experts', and near misses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-
-import pytest
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena.sites.people import AGENT
@@ -20,8 +18,14 @@ from agentgym_envs.webarena.tasks.reddit.steps import (
 from agentgym_envs.webarena.tasks.screen import Screen, over_pages
 from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging.test_judging_reddit import HOME, UNFOLLOWED
-from tests.worlds.tasks.judging.verdicts import some, verdict
+from tests.worlds.tasks.judging.forms import as_if, first
+from tests.worlds.tasks.judging.reddit_damage import BLOCKED, HOME, SITE, STRANGER, UNFOLLOWED
+from tests.worlds.tasks.judging.verdicts import Row, changing, some
+
+
+def unfollowed() -> list[str]:
+    """List the titles of the communities that the agent does not follow."""
+    return [row["title"] for row in WORLD.rows("reddit", f"SELECT title {UNFOLLOWED}")]
 
 
 def done_by_the_expert(
@@ -80,7 +84,7 @@ def subscribed_on_the_communities_pages(case: Case, screen: Screen) -> Iterator[
 
 
 def subscribed_to_one_too_many_first(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    other = next(title for title in UNFOLLOWED if title not in case.values.values())
+    other = next(title for title in unfollowed() if title not in case.values.values())
     yield screen.go(f"{HOME}/communities?q={other}")
     yield screen.click("button", f"Subscribe to {other}")
     yield screen.click("button", f"Unsubscribe from {other}")
@@ -348,7 +352,7 @@ def line_added_and_corrected(case: Case, screen: Screen) -> Iterator[ExpertMove]
     yield from line_added(case, screen, "\n")
 
 
-WAYS: list[tuple[int, Solution]] = [
+_WAYS: list[tuple[int, Solution]] = [
     (81, newest_on_its_own_page),
     (81, newest_the_wrong_way_first),
     (83, posted_from_the_menu),
@@ -380,10 +384,64 @@ WAYS: list[tuple[int, Solution]] = [
     (192, line_added_as_a_paragraph),
     (192, line_added_and_corrected),
 ]
+WAYS: list[Row] = [(number, way.__name__, way) for number, way in _WAYS]
 
 
-@pytest.mark.parametrize("instance", [0, 1])
-@pytest.mark.parametrize(("template", "way"), WAYS)
-def test_another_honest_way_does_as_well(template: int, way: Solution, instance: int) -> None:
-    result = verdict(some(template, instance), way)
-    assert result.score == 1.0, result.reasons
+# Near misses ------------------------------------------------------------------------------------
+
+
+def line_in_place_of_the_text(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_post(screen, case.values["title"])
+    yield screen.click("link", "Edit post")
+    yield screen.fill("textbox", "Text", case.values["text"])
+    yield screen.click("button", "Save post")
+
+
+def with_another_value(
+    template: int, slot: str, texts: Sequence[str] | Callable[[], Sequence[str]]
+) -> Solution:
+    """Return the expert's way as if the first of these texts that the task lacks were its own."""
+
+    def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        candidates = texts() if callable(texts) else texts
+        other = next(text for text in candidates if text not in case.values.values())
+        yield from as_if(template, **{slot: other})(case, screen)
+
+    return solution
+
+
+ALMOST = ("Almost what was asked for.",)
+_WRONG: list[tuple[int, str, Sequence[str] | Callable[[], Sequence[str]]]] = [
+    (81, "vote", ("Upvote", "Downvote")),
+    (83, "flair", ("News", "Story")),
+    (83, "text", ALMOST),
+    (84, "second", unfollowed),
+    (85, "text", ("?",)),
+    (87, "text", ALMOST),
+    (87, "flair", ("Question", "Review")),
+    (89, "sidebar", ("",)),
+    (89, "name", ("some-other-name",)),
+    (92, "text", ALMOST),
+    (93, "n", ("two", "three")),
+    (95, "bio", ("",)),
+    (95, "email", ("mira100@post.test",)),
+    (95, "username", lambda: [first(SITE, BLOCKED), first(SITE, STRANGER)]),
+    (97, "text", ALMOST),
+    (98, "wish", ("Take it back.", "Turn it into its opposite.")),
+    (143, "deed", ("save", "upvote")),
+    (143, "password", ("password-1",)),
+    (143, "email", ("somebody@else.test",)),
+    (192, "text", ALMOST),
+]
+NEAR_MISSES: list[Row] = [
+    *((number, slot, with_another_value(number, slot, texts)) for number, slot, texts in _WRONG),
+    *(
+        (
+            number,
+            "another task's values",
+            as_if(number, **(some(number, 1).instantiation_dict or {})),
+        )
+        for number in changing("reddit")
+    ),
+    (192, "a line in place of the text", line_in_place_of_the_text),
+]

@@ -1,51 +1,41 @@
-"""The map's tasks: other ways do as well, near misses and damage do not."""
+"""The map's tasks: damage, other ways and near misses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from agentgym_envs.webarena.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.solution import Solution
-from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging.forms import as_if, changed_rows, form, in_turn, pressed, values_of
-from tests.worlds.tasks.judging.verdicts import (
-    Damage,
-    after,
-    changing,
-    each_with_every,
-    in_turn_with,
-    reading,
-    some,
-    verdict,
+from tests.worlds.tasks.judging.forms import (
+    as_if,
+    changed_rows,
+    first,
+    form,
+    in_turn,
+    values_of,
 )
-from worlds.tasks.drawing import TEMPLATES
+from tests.worlds.tasks.judging.verdicts import Damage, after
 
 SITE = "map"
 HOME = "http://map.test"
 
 
-def first(sql: str) -> str:
-    """Return the first value of a query on the untouched map."""
-    return str(WORLD.value(SITE, sql))
-
-
 def label(place: object) -> str:
     """Name a place as the buttons and links of lists do."""
     return first(
+        SITE,
         "SELECT p.name || ', ' || t.name FROM places p JOIN towns t ON t.id = p.town_id "
-        f"WHERE p.id = {place}"
+        f"WHERE p.id = {place}",
     )
 
 
 def note(number: object, place: object, text: str) -> Damage:
-    return form(f"{HOME}/saved/{number}/note/{place}", {"Note": text}, "Save note")
+    return form(f"{HOME}/saved/{number}/note/{place}", "Save note", {"Note": text})
 
 
 def save(place: object, name: str, text: str = "") -> Damage:
     fields = {"List": name, "Note (optional)": text}
-    return form(f"{HOME}/place/{place}/save", fields, "Save place")
+    return form(f"{HOME}/place/{place}/save", "Save place", fields)
 
 
 def take_off(number: object, place: object) -> Damage:
@@ -54,58 +44,70 @@ def take_off(number: object, place: object) -> Damage:
         f"SELECT count(*) FROM saved s JOIN places p ON p.id = s.place_id "
         f"WHERE s.list_id = {number} AND p.name < (SELECT name FROM places WHERE id = {place})"
     )
-    shown = int(first(before)) // 10 + 1
-    return pressed(f"{HOME}/saved/{number}?page={shown}", f"Remove {label(place)}")
+    shown = int(first(SITE, before)) // 10 + 1
+    return form(f"{HOME}/saved/{number}?page={shown}", f"Remove {label(place)}")
 
 
 def write_review(place: object, stars: str, text: str) -> Damage:
     fields = {"Rating": stars, "Review (optional)": text}
-    return form(f"{HOME}/place/{place}/review", fields, "Post review")
+    return form(f"{HOME}/place/{place}/review", "Post review", fields)
 
 
 def suggest(place: object, field: str, value: str, comment: str = "") -> Damage:
     fields = {"What is wrong": field, "Correct value": value, "Comment (optional)": comment}
-    return form(f"{HOME}/place/{place}/suggest", fields, "Send suggestion")
+    return form(f"{HOME}/place/{place}/suggest", "Send suggestion", fields)
 
 
 # Damage ---------------------------------------------------------------------------------------
 
 MINE = f"user_id = {AGENT_ID}"
-LIST = first(f"SELECT max(id) FROM lists WHERE {MINE}")
-LIST_NAME = first(f"SELECT name FROM lists WHERE id = {LIST}")
-SAVED = first(f"SELECT max(place_id) FROM saved WHERE list_id = {LIST} AND note <> ''")
-UNSAVED = first(
-    "SELECT min(id) FROM places WHERE id NOT IN (SELECT place_id FROM saved) "
-    f"AND id NOT IN (SELECT place_id FROM reviews WHERE {MINE})"
-)
-REVIEWED = first(f"SELECT place_id FROM reviews WHERE {MINE} ORDER BY created_at DESC, id DESC")
-SUGGESTED = first(f"SELECT place_id FROM suggestions WHERE {MINE} AND status = 'pending'")
-DAMAGES: dict[str, Damage] = {
-    "list made": form(f"{HOME}/saved", {"Name of the new list": "Spare"}, "Create list"),
-    "list renamed": form(f"{HOME}/saved/{LIST}", {"Name of the list": "Spare"}, "Rename list"),
-    "list deleted": pressed(f"{HOME}/saved/{LIST}", "Delete list"),
-    "place saved": save(UNSAVED, LIST_NAME),
-    "place taken off": take_off(LIST, SAVED),
-    "note": note(LIST, SAVED, "Something else"),
-    "note taken off": note(LIST, SAVED, ""),
-    "review": write_review(UNSAVED, "1 star", "Never again."),
-    "review changed": write_review(REVIEWED, "4 stars", "On second thoughts."),
-    "review deleted": pressed(f"{HOME}/contributions", f"Delete the review of {label(REVIEWED)}"),
-    "suggestion": suggest(UNSAVED, "Phone", "012 345 678"),
-    "suggestion withdrawn": pressed(
-        f"{HOME}/contributions", f"Withdraw the suggestion for {label(SUGGESTED)}"
-    ),
-}
 
 
-@pytest.mark.parametrize(("template", "kind"), each_with_every(changing(SITE), DAMAGES))
-def test_a_change_besides_the_one_that_is_asked_for_counts(template: int, kind: str) -> None:
-    assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
+def own_list() -> str:
+    return first(SITE, f"SELECT max(id) FROM lists WHERE {MINE}")
 
 
-@pytest.mark.parametrize(("template", "kind"), in_turn_with(reading(SITE), DAMAGES))
-def test_whoever_only_looks_leaves_everything_as_it_was(template: int, kind: str) -> None:
-    assert verdict(some(template), after(DAMAGES[kind], template)).score == 0.0
+def own_list_name() -> str:
+    return first(SITE, f"SELECT name FROM lists WHERE id = {own_list()}")
+
+
+def saved_place() -> str:
+    return first(
+        SITE, f"SELECT max(place_id) FROM saved WHERE list_id = {own_list()} AND note <> ''"
+    )
+
+
+def unsaved_place() -> str:
+    return first(
+        SITE,
+        "SELECT min(id) FROM places WHERE id NOT IN (SELECT place_id FROM saved) "
+        f"AND id NOT IN (SELECT place_id FROM reviews WHERE {MINE})",
+    )
+
+
+def damage(template: int) -> dict[str, Damage]:
+    """Return the damage that the agent can do, by name."""
+    reviewed = first(
+        SITE, f"SELECT place_id FROM reviews WHERE {MINE} ORDER BY created_at DESC, id DESC"
+    )
+    suggested = first(SITE, f"SELECT place_id FROM suggestions WHERE {MINE} AND status = 'pending'")
+    own, name, saved, unsaved = own_list(), own_list_name(), saved_place(), unsaved_place()
+    return {
+        "list made": form(f"{HOME}/saved", "Create list", {"Name of the new list": "Spare"}),
+        "list renamed": form(f"{HOME}/saved/{own}", "Rename list", {"Name of the list": "Spare"}),
+        "list deleted": form(f"{HOME}/saved/{own}", "Delete list"),
+        "place saved": save(unsaved, name),
+        "place taken off": take_off(own, saved),
+        "note": note(own, saved, "Something else"),
+        "note taken off": note(own, saved, ""),
+        "review": write_review(unsaved, "1 star", "Never again."),
+        "review changed": write_review(reviewed, "4 stars", "On second thoughts."),
+        "review deleted": form(f"{HOME}/contributions", f"Delete the review of {label(reviewed)}"),
+        "suggestion": suggest(unsaved, "Phone", "012 345 678"),
+        "suggestion withdrawn": form(
+            f"{HOME}/contributions", f"Withdraw the suggestion for {label(suggested)}"
+        ),
+    }
 
 
 # Other ways -----------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ def reviewed(*, deleted: bool) -> Solution:
     place = row["place_id"]
     steps = [write_review(place, "2 stars", "To be continued.")]
     if deleted:
-        steps.append(pressed(f"{HOME}/contributions", f"Delete the review of {label(place)}"))
+        steps.append(form(f"{HOME}/contributions", f"Delete the review of {label(place)}"))
     return in_turn(*steps, write_review(place, values["stars"], values["text"]))
 
 
@@ -163,7 +165,7 @@ def removed(rows: slice) -> Solution:
     return in_turn(*(take_off(row["list_id"], row["place_id"]) for row in keys))
 
 
-OTHER_WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
+WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
     "saved by address": (64, lambda: in_turn(*free_museums())),
     "saved with a note that is cleared": (64, noted_and_cleared),
     "note by address": (65, new_note),
@@ -176,21 +178,14 @@ OTHER_WAYS: dict[str, tuple[int, Callable[[], Solution]]] = {
     "taken off first": (71, lambda: in_turn(*moved())),
     "note added later": (71, moved_and_noted),
     "taken off backwards": (76, lambda: removed(slice(None, None, -1))),
-}
-
-
-@pytest.mark.parametrize("way", OTHER_WAYS)
-def test_another_way_does_as_well(way: str) -> None:
-    template, solution = OTHER_WAYS[way]
-    result = verdict(some(template), solution())
-    assert result.score == 1.0, result.reasons
+}  # fmt: skip
 
 
 # Near misses ----------------------------------------------------------------------------------
 
 NEAR_MISSES: dict[str, tuple[int, Callable[[], Solution]]] = {
-    "another list": (64, lambda: as_if(64, list=LIST_NAME)),
-    "a museum too many": (64, lambda: after(save(UNSAVED, values_of(64)["list"]), 64)),
+    "another list": (64, lambda: as_if(64, list=own_list_name())),
+    "a museum too many": (64, lambda: after(save(unsaved_place(), values_of(64)["list"]), 64)),
     "a museum with a note": (64, lambda: in_turn(*free_museums("It costs nothing"))),
     "no museum": (64, in_turn),
     "another note": (65, lambda: as_if(65, note="Open until late in June")),
@@ -203,21 +198,10 @@ NEAR_MISSES: dict[str, tuple[int, Callable[[], Solution]]] = {
     "other stars": (70, lambda: as_if(70, stars="2 stars")),
     "another text": (70, lambda: as_if(70, text="I would come again.")),
     "another place": (70, lambda: in_turn(
-        write_review(UNSAVED, values_of(70)["stars"], values_of(70)["text"]))),
+        write_review(unsaved_place(), values_of(70)["stars"], values_of(70)["text"]))),
     "note lost": (71, lambda: in_turn(*moved(""))),
     "on both lists": (71, lambda: in_turn(moved()[1])),
-    "on a third list": (71, lambda: as_if(71, target=LIST_NAME)),
+    "on a third list": (71, lambda: as_if(71, target=own_list_name())),
     "one left on the list": (76, lambda: removed(slice(1, None))),
-    "one too many off the list": (76, lambda: after(take_off(LIST, SAVED), 76)),
+    "one too many off the list": (76, lambda: after(take_off(own_list(), saved_place()), 76)),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("miss", NEAR_MISSES)
-def test_a_near_miss_does_not_do(miss: str) -> None:
-    template, solution = NEAR_MISSES[miss]
-    assert verdict(some(template), solution()).score == 0.0
-
-
-def test_every_task_that_changes_something_can_be_missed() -> None:
-    alone = {number for number in changing(SITE) if TEMPLATES[number].sites == (SITE,)}
-    assert {template for template, _ in NEAR_MISSES.values()} == alone
