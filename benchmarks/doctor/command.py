@@ -86,7 +86,3 @@ def report(findings: Sequence[tuple[str, Finding]]) -> dict[str, object]:
         "works": all(finding.status != Status.BROKEN for _, finding in findings),
         "checks": [{"name": name, **asdict(finding)} for name, finding in findings],
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

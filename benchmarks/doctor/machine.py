@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,9 +19,6 @@ LEAST_MEMORY = 2 * 10**9
 
 LEAST_DISK = 10**9
 """Bytes: checkpoints of a small model."""
-
-MOST_FILES = 50_000
-"""So many are measured in one folder, which takes half a second."""
 
 
 def machine_checks() -> Iterator[Check]:
@@ -59,39 +55,23 @@ def cache(folder: Callable[[], Path], variable: str) -> Finding:
         check_folder(variable, place)
     except UsageError as error:
         return Finding(Status.WARNING, f"{error}; nothing is kept for later", remedy)
-    holds = used(place) if place.is_dir() else "not there yet"
-    return _with_room(place, f"{place}: {holds}, writable", remedy)
+    return _with_room(place, remedy)
 
 
 def temporary_files() -> Finding:
     """Look at the folder of temporary files, which everything needs."""
     place = Path(tempfile.gettempdir())  # it has tried to write there
-    return _with_room(place, f"{place}: writable", "export TMPDIR=FOLDER  # on a larger disk")
+    return _with_room(place, "export TMPDIR=FOLDER  # on a larger disk")
 
 
-def _with_room(folder: Path, text: str, remedy: str) -> Finding:
-    """Add how much room is left on a folder's disk."""
+def _with_room(folder: Path, remedy: str) -> Finding:
+    """Judge the room on the disk of a folder that can be written."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(nearest).free
-    text += f", {size(free)} free on its disk"
+    text = f"{folder}: writable, {size(free)} free on its disk"
     if free < LEAST_DISK:
         return Finding(Status.WARNING, text, remedy)
     return Finding(Status.WORKS, text)
-
-
-def used(folder: Path) -> str:
-    """Return what the files in a folder take, in words; links are not followed."""
-    total = count = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(place, name)).st_size
-            except OSError:  # it has just been deleted
-                continue
-            count += 1
-            if count == MOST_FILES:
-                return f"more than {size(total)}"
-    return size(total)
 
 
 def size(number: int) -> str:

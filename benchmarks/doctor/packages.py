@@ -1,11 +1,9 @@
-"""Checks Python, what is installed of each extra, and what is in the way of our packages."""
+"""Checks Python, this package and what is installed of each extra."""
 
 from __future__ import annotations
 
-import ast
 import platform
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,7 +13,6 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 
 import agentgym_envs
-from agentgym_envs.__main__ import SIBLINGS
 from agentgym_envs.errors import install_command, pip_install
 from agentgym_envs.requirements import (
     DISTRIBUTION,
@@ -57,7 +54,6 @@ def package_checks() -> Iterator[Check]:
         named = []
     for extra in named:
         yield Check(f"[{extra}]", partial(of_extra, extra), install_command(extra))
-    yield Check("this folder", in_the_way)
 
 
 def python() -> Finding:
@@ -87,11 +83,11 @@ def suite() -> Finding:
         text = f"{version} in {place}, but pip has installed {installed}"
         return Finding(Status.WARNING, text, pip_install(f"-e {shlex.quote(str(place))}"))
     packages = own_packages()
-    absent = [package for package in packages if package.version is None]
-    if absent:
-        names = ", ".join(package.name for package in absent)
+    missing = [package for package in packages if package.version is None]
+    if missing:
+        names = ", ".join(package.name for package in missing)
         text = f"{version} in {place}; always needed, and not installed: {names}"
-        return Finding(Status.BROKEN, text, pip_install(quoted(absent)))
+        return Finding(Status.BROKEN, text, pip_install(quoted(missing)))
     return _judged("", packages, missing=[], purpose=f"{version} in {place}")
 
 
@@ -133,10 +129,8 @@ def _judged(
         return Finding(Status.BROKEN, f"{purpose}; {text}", remedy)
     wrong = [package for package in there if not package.is_allowed]
     if wrong:
-        told = [
-            f"{package.name} {package.version} (allowed: {package.allowed})" for package in wrong
-        ]
-        text = f"{purpose}; not a version that this package is written for: {', '.join(told)}"
+        versions = ", ".join(f"{one.name} {one.version} (allowed: {one.allowed})" for one in wrong)
+        text = f"{purpose}; not a version that this package is written for: {versions}"
         return Finding(Status.BROKEN, text, pip_install(quoted(wrong)))
     return Finding(Status.WORKS, f"{purpose}; {versions}")
 
@@ -144,49 +138,3 @@ def _judged(
 def quoted(packages: Sequence[Package]) -> str:
     """Return packages and their allowed versions as words of a pip command."""
     return " ".join(f'"{package.requirement}"' for package in packages)
-
-
-_PLACES = """
-import sys
-from importlib.util import find_spec
-specs = {name: find_spec(name) for name in sys.argv[1:]}
-print({
-    name: spec and [spec.origin, *(spec.submodule_search_locations or [])]
-    for name, spec in specs.items()
-})
-"""
-"""Prints where Python finds each name: a file, folders, or None. Imports little: it would be taken
-from the present folder, too."""
-
-
-def in_the_way() -> Finding:
-    """Look at what a script in the present folder would import under our packages' names.
-
-    The command itself looks in the present folder last.
-    """
-    ended = subprocess.run(
-        [sys.executable, "-c", _PLACES, *SIBLINGS], capture_output=True, text=True, check=True
-    )
-    hiding = {
-        name: Path(places[-1])
-        for name, places in ast.literal_eval(ended.stdout).items()
-        if places and not _is_ours(name, places)
-    }
-    if not hiding:
-        names = ", ".join(SIBLINGS)
-        return Finding(Status.WORKS, f"nothing is in the way of our packages {names}")
-    text = (
-        f"Python scripts here import {' and '.join(map(str, hiding.values()))} in place of ours "
-        f"(agentgym itself finds ours)"
-    )
-    moves = [
-        shlex.join(["mv", path.name, f"my_{path.name}"])
-        for path in hiding.values()
-        if path.parent == Path.cwd()
-    ]
-    return Finding(Status.WARNING, text, " && ".join(moves) or None)
-
-
-def _is_ours(name: str, places: Sequence[str | None]) -> bool:
-    ours = Path(agentgym_envs.__file__).resolve().parent.with_name(name)
-    return any(place and Path(place).resolve() == ours for place in places)

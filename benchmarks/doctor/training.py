@@ -29,12 +29,11 @@ _REINSTALL = pip_install("--force-reinstall torch")
 
 
 class Device(TypedDict):
-    """A GPU as torch has it: its memory in bytes, and 64.0 where its bfloat16 multiplies right."""
+    """A GPU as torch has it: its memory in bytes, and whether bfloat16 is not only imitated."""
 
     name: str
     memory: int
     has_bfloat16: bool
-    product: float
 
 
 def training_checks() -> Iterator[Check]:
@@ -48,16 +47,15 @@ import json, torch
 devices = []
 for number in range(torch.cuda.device_count()):
     ones = torch.ones(64, 64, dtype=torch.bfloat16, device=f"cuda:{number}")
+    (ones @ ones).sum().item()  # raises where the device does not work
     properties = torch.cuda.get_device_properties(number)
     devices.append({
         "name": properties.name,
         "memory": properties.total_memory,
-        "has_bfloat16": properties.major >= 8,
-        "product": (ones @ ones).float().mean().item(),
+        "has_bfloat16": properties.major >= 8,  # Ampere
     })
 print(json.dumps(devices))
 """
-"""Devices before compute capability 8.0 (Ampere) only imitate bfloat16, slowly."""
 
 
 def cuda() -> Finding:
@@ -114,8 +112,6 @@ def judged(devices: Sequence[Device], *, num_devices: int, torch: str) -> Findin
         text = f"{torch} finds {len(devices)} of the {num_devices} devices that the driver has"
         return Finding(Status.BROKEN, f"{text}: the driver may be too old for it", _REINSTALL)
     named = ", ".join(f"{device['name']} ({size(device['memory'])})" for device in devices)
-    if any(device["product"] != 64.0 for device in devices):
-        return Finding(Status.BROKEN, f"{torch} on {named} multiplies wrongly", _REINSTALL)
     if not all(device["has_bfloat16"] for device in devices):
         text = f"{torch} on {named}: works; no bfloat16 of their own, so train with float16"
         return Finding(Status.WARNING, text, "agentgym train ALGORITHM --fp16")
@@ -141,8 +137,8 @@ def trl() -> Finding:
         if "UnsupportedTRL" not in str(error):
             remedy = pip_install(f"--force-reinstall {quoted(own_packages('train'))}")
             return Finding(Status.BROKEN, str(error), remedy)
-        told = str(error).partition("; install versions")[0].partition(": ")[2]
+        cause = str(error).partition("; install versions")[0].partition(": ")[2]
         remedy = pip_install(f"--force-reinstall --no-deps {quoted(libraries)}")
-        return Finding(Status.BROKEN, told, remedy)
+        return Finding(Status.BROKEN, cause, remedy)
     versions = " and ".join(f"{one.name} {one.version}" for one in libraries)
     return Finding(Status.WORKS, f"{versions} have the {count} methods that our trainers extend")

@@ -32,17 +32,12 @@ def test_little_memory_is_warned_of(
     assert finding.text.startswith(told)
 
 
-def test_a_cache_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_can_be_made_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "cache"
     monkeypatch.setenv(CACHE_VARIABLE, str(folder))
     finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
-    assert "not there yet, writable" in finding.text
-    (folder / "searchqa" / "index").mkdir(parents=True)
-    (folder / "searchqa" / "index" / "part").write_bytes(bytes(2_500_000))
-    (folder / "searchqa" / "again").symlink_to(folder / "searchqa" / "index" / "part")
-    finding = machine.cache(partial(cache_folder, ""), CACHE_VARIABLE)
     assert finding.status is Status.WORKS
-    assert finding.text.startswith(f"{folder}: 2.5 MB, writable, ")
+    assert finding.text.startswith(f"{folder}: writable, ")
     assert list(tmp_path.glob("**/.agentgym-*")) == []  # trying to write leaves nothing
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import agentgym_envs
-from agentgym_envs.__main__ import SIBLINGS
 from benchmarks.doctor import packages
 from benchmarks.doctor.checks import Status
 from tests.benchmarks.doctor.installing import OURS, PIP, write_metadata, write_ours
@@ -104,31 +103,3 @@ def test_every_extra_of_ours_says_what_it_is_for(site: Path) -> None:
     write_ours(site)
     shown = {check.name.strip("[]") for check in packages.package_checks() if "[" in check.name}
     assert shown - {"vllm"} == set(packages.PURPOSES) - {"vllm"}
-
-
-def test_our_names_are_free_in_an_empty_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(agentgym_envs.__file__).parents[1]))
-    monkeypatch.chdir(tmp_path)
-    assert packages.in_the_way().status is Status.WORKS
-
-
-@pytest.mark.parametrize("kind", ["package", "module"])
-@pytest.mark.parametrize("name", SIBLINGS)
-def test_a_folder_of_our_name_is_warned_of(
-    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(agentgym_envs.__file__).parents[1]))
-    monkeypatch.chdir(tmp_path)
-    hiding = tmp_path / (name if kind == "package" else f"{name}.py")
-    if kind == "package":
-        hiding.mkdir()
-        (hiding / "__init__.py").touch()
-    else:
-        hiding.touch()
-    (tmp_path / "json.py").write_text("raise ValueError('not the library')")
-    finding = packages.in_the_way()
-    assert finding.status is Status.WARNING
-    assert str(hiding) in finding.text
-    assert finding.remedy == f"mv {hiding.name} my_{hiding.name}"
