@@ -93,7 +93,7 @@ RESERVED = frozenset(metric.key for metric in METRICS) | {"global_step"}
 
 
 def number(value: Any) -> float | None:
-    """Return a logged value as a float; None for what is no number."""
+    """Return a logged value as a float, or None if it is not a number."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number else None
 

@@ -14,7 +14,7 @@ from trainers.runs.disk import write_patiently
 from trainers.runs.folder import PAIRS
 from trainers.runs.lock import holding
 from trainers.runs.provenance import begin_run
-from trainers.runs.trackers import add_options_for_trackers
+from trainers.runs.records import add_options_for_trackers
 
 
 def train_and_save(

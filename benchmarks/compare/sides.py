@@ -20,8 +20,8 @@ from benchmarks.cli.listing import table
 from benchmarks.report.evaluations import read_result, result_episodes
 from benchmarks.sweep.plan import Cell, conditions
 from trainers.evaluation.tally import Tally
-from trainers.runs.finished import is_unfinished
 from trainers.runs.folder import CELL_FILE
+from trainers.runs.progress_bar import is_unfinished
 from trainers.runs.reader import find_runs, is_set_aside, nearest_record
 
 _LOG = logging.getLogger(__name__)

@@ -25,8 +25,8 @@ from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.ledger import Costs
 from trainers.options.endpoints import Endpoint
 from trainers.options.errors import UsageError
-from trainers.runs.finished import ANSWERS
 from trainers.runs.folder import CELL_FILE, read_json, write_json
+from trainers.runs.progress_bar import ANSWERS
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
 
 
 class NotJSON(ValueError):
-    """A line is no JSON."""
+    """The line is not JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ FIELDS = tuple(name.rstrip("_") for name in _NAMES)
 
 
 def without_tokens(line: bytes) -> bytes:
-    """Cut the tokens out of a line; they are most of it, and lists need none.
+    """Return a line without the tokens, which are most of it.
 
-    A line that was not written by `write_jsonl` is returned as it is.
+    A line that was not written by `write_jsonl` is returned unchanged.
     """
     start = line.find(_TRACES)
     end = line.rfind(_END_OF_TRACES)
@@ -81,11 +81,11 @@ def without_tokens(line: bytes) -> bytes:
 
 
 def read_episode(line: bytes) -> dict[str, Any]:
-    """Return an episode's values, tokens left out where that is quick.
+    """Return an episode's values, without its tokens if those are quick to leave out.
 
     Raises:
-        NotJSON: the line is no JSON.
-        ValueError: it is JSON, and no episode.
+        NotJSON: the line is not JSON.
+        ValueError: it is JSON, but not an episode.
     """
     try:
         record = json.loads(without_tokens(line))
@@ -100,7 +100,7 @@ def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, off
     """Return the entry of an episode.
 
     Args:
-        record: what `read_episode` returned.
+        record: of `read_episode`.
         line: its line.
         file: number of its file.
         number: of the line, from 1.
@@ -137,7 +137,7 @@ def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, off
 
 
 def texts_of(record: dict[str, Any]) -> list[str]:
-    """Return the texts of an episode that a search looks through; the system prompt is not one."""
+    """Return the searchable texts of an episode, all but the system prompt."""
     texts = [
         str(record.get(name) or "")
         for name in (

@@ -19,16 +19,17 @@ _Tasks = dict[str, dict[tuple[str, str], list[bool]]]
 def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
     """Return the gain of the second run over the first, in success rate.
 
-    Of a training run what it played last counts: after training, else at the last validation.
+    A training run's evaluation is the one after training, else its last validation.
 
     Args:
-        index: of the episodes.
+        index: the episodes.
         first: a run's number.
-        second: another one's.
+        second: another run's number.
 
     Returns:
-        The gain with its 95% interval, the tasks, those on which the second was better and worse,
-        and what was compared of each; None where they share no task, or nothing stands for a run.
+        The gain with its 95% interval, the number of tasks, of those on which the second was
+        better and worse, and each run's evaluation. None if they share no task, or if a run has
+        no evaluation.
     """
     sides = [_side(index, number) for number in (first, second)]
     if any(side is None for side in sides):
@@ -52,7 +53,7 @@ def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
 
 
 def all_gains(index: Index) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the gains of the first `MOST_PAIRS` pairs of runs that have one, by their numbers."""
+    """Yield the numbers and the gain of the first `MOST_PAIRS` pairs of runs that have one."""
     runs = [number for number, run in enumerate(index.runs) if run.has_options]
     for _, (first, second) in zip(range(MOST_PAIRS), combinations(runs, 2), strict=False):
         if (gain := gain_of(index, first, second)) is not None:

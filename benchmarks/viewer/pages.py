@@ -1,4 +1,4 @@
-"""The page's files: as they are for the server, or made into one file for the export."""
+"""The page's files: separate for the server, or one file for the export."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCRIPT = re.compile(r'^ *<script type="module" src="main\.js"></script>$', re.M
 
 
 def strict_json(values: Any) -> str:
-    """Return values as JSON that a browser reads: null for numbers that are not finite."""
+    """Return values as JSON for a browser, with null for numbers that are not finite."""
     try:
         return json.dumps(values, separators=(",", ":"), allow_nan=False)
     except ValueError:
@@ -60,7 +60,7 @@ def page_files() -> dict[str, tuple[bytes, str]]:
 
 
 def one_page(data: Iterator[tuple[str, str]], *, title: str) -> Iterator[str]:
-    """Yield the text of one HTML file that needs no other.
+    """Yield the text of one HTML file that holds the whole page.
 
     Args:
         data: names and base64 texts, which the page finds as elements of these ids.
@@ -88,7 +88,7 @@ def one_page(data: Iterator[tuple[str, str]], *, title: str) -> Iterator[str]:
 
 
 def bundle(texts: dict[str, str], main: str) -> str:
-    """Return one module that does what `main` and all it imports do.
+    """Return `main` and all modules that it imports as one module.
 
     Each module becomes a function that is called once, so that names in one do not meet those in
     another.

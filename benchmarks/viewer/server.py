@@ -1,4 +1,4 @@
-"""Serves the viewer's page and what it reads, by HTTP on one machine."""
+"""Serves the viewer's page and its data, by HTTP on one machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HEADERS = {
 
 
 class ViewerServer(ThreadingHTTPServer):
-    """The server of one folder; `serve_forever` and `shutdown` are the standard library's.
+    """The server of one folder, used as the standard library's.
 
     Args:
         index: what is shown.
@@ -70,7 +70,7 @@ class ViewerServer(ThreadingHTTPServer):
         super().__init__((host, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print what broke, unless the page closed the connection."""
+        """Print the error, unless the page closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -154,7 +154,7 @@ def _number(query: _Query, name: str) -> int:
 
 
 def _index(server: ViewerServer, query: _Query) -> Any:
-    """Return the entries after those that the page has, of the epoch that it knows."""
+    """Return the entries newer than those that the page has."""
     is_complete = server.index.update(READING_SECONDS)
     known = _number(query, "epoch") == server.index.epoch
     start = max(0, _number(query, "from")) if known else 0
@@ -216,7 +216,7 @@ def _credits(server: ViewerServer, query: _Query) -> Any:
 
 
 def _credit(index: Index, number: int) -> Any:
-    """Return an episode's credit; None where its tokens cannot be read, which `tokens` explains."""
+    """Return an episode's credit, or None if its tokens cannot be read."""
     index.entry(number)
     try:
         return credits_of(index.trajectory(number))

@@ -1,4 +1,4 @@
-"""Metrics of a batch of episodes of several environments: each one's, and the mean over them.
+"""Metrics of a batch of episodes: of each environment, and their mean over environments.
 
 Pooled, the environment with the most episodes would speak for all.
 """
@@ -27,17 +27,17 @@ def metrics_by_environment(
     """Summarize a batch of episodes.
 
     Args:
-        names: what the environment of each episode is called; empty where there is one alone.
+        names: the environment of each episode; empty strings for a single environment.
         rewards: of each episode; NaN where it does not count.
         columns: `trainers.credit.rewards.reward_columns`.
         group_size: episodes per task; the groups follow one another.
-        environments: what all are called; the share of one without an episode is 0.
+        environments: the names of all; the share of one without an episode is 0.
 
     Returns:
-        `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std` where there are
-        groups. With several environments, means are means over those of the batch, `reward` is
-        there too, and of each environment the metrics that have a name for it in the table of
-        metrics, such as `share/TextCraft`, its share of the episodes.
+        `trainers.credit.rewards.episode_metrics`, and `frac_reward_zero_std` if there are
+        groups. With several environments, means are means over those of the batch. `reward` is
+        added, and each environment's metrics under their name `each` of the table, such as
+        `share/TextCraft`, its share of the episodes.
     """
     metrics = _metrics(range(len(names)), rewards, columns, group_size)
     present = sorted(set(names))

@@ -1,4 +1,4 @@
-"""The reward functions that a trainer is given: that they can be called, and what they return."""
+"""Checks a trainer's reward functions: their parameters, results and metrics."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ COLUMNS = (
     *("prompts", "completions", "completion_ids", *reward_columns([])),
     *("trainer_state", "log_metric", "log_extra"),
 )
-"""What every reward function is given: TRL's columns and ours."""
+"""The arguments of every reward function: TRL's columns and ours."""
 
 
 @dataclass(frozen=True)
 class RewardFunctions:
-    """What a run's record keeps of its reward functions.
+    """The reward functions in a run's record.
 
     Attributes:
         reward_funcs: their names, in the order of `reward_weights`.
@@ -37,7 +37,7 @@ class RewardFunctions:
     reward_funcs: list[str]
 
     def plan(self, weights: Sequence[float] | None) -> str:
-        """Return in words what episodes are paid; empty where it is their return alone."""
+        """Return the weighted sum in words; empty for the episode's return alone."""
         if self.reward_funcs == [agent_reward.__name__]:
             return ""
         factors = [1.0] * len(self.reward_funcs) if weights is None else weights
@@ -51,16 +51,16 @@ def reward_list(
     penalty: float = 0.0,
     columns: Collection[str] = (),
 ) -> list[RewardFunc]:
-    """Return the reward functions of a trainer, whose values are checked as they come.
+    """Return a trainer's reward functions, which check their results at each call.
 
     Args:
-        given: one or several, by default the episode's return. A reward model, or its name, stays
-            as it is, for TRL to load.
-        penalty: taken for every invalid action, by a further function at the end.
-        columns: further ones of the data set, which TRL hands on.
+        given: one or several, by default the episode's return. A reward model, or its name, is
+            returned unchanged, for TRL to load.
+        penalty: charged for every invalid action, by a further function at the end.
+        columns: further columns of the data set, which TRL passes on.
 
     Raises:
-        TypeError: one is no function, or cannot be called with the columns.
+        TypeError: one is not a function, or cannot be called with the columns.
         ValueError: there are none.
     """
     functions: Any = agent_reward if given is None else given
@@ -75,7 +75,7 @@ def reward_list(
 
 
 def _checked(function: Any, columns: Collection[str]) -> Any:
-    """Return a reward function that refuses, by name, to return what is no list of numbers."""
+    """Return a reward function that raises ValueError if its result is not a list of numbers."""
     if isinstance(function, str | nn.Module) or function is agent_reward:
         return function
     if not callable(function):
@@ -105,7 +105,7 @@ def _checked(function: Any, columns: Collection[str]) -> Any:
 
 
 def _check_call(function: Callable[..., Any], name: str, columns: Collection[str]) -> None:
-    """Check that a function takes the columns, which are all given by name."""
+    """Check that a function takes the columns as keyword arguments."""
     try:
         parameters: Mapping[str, inspect.Parameter] = inspect.signature(function).parameters
     except ValueError:  # of what is not written in Python
@@ -123,7 +123,7 @@ def _check_call(function: Callable[..., Any], name: str, columns: Collection[str
 
 
 def _with_checked_names(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a function's arguments, with a `log_metric` that refuses the trainer's own keys."""
+    """Return the arguments with a `log_metric` that raises ValueError on the trainer's keys."""
     if "log_metric" not in given:
         return given
     log = given["log_metric"]
@@ -141,7 +141,7 @@ def _with_checked_names(name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(name: str, rewards: Any, count: int) -> list[float | None]:
-    """Return what a function paid, a number or None for each episode.
+    """Return a reward function's result as a list: a number or None for each episode.
 
     Raises:
         ValueError: it is something else.

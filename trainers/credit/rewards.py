@@ -1,7 +1,7 @@
 """Rewards of episodes: the columns of reward functions, our own functions, and their metrics.
 
-An episode counts where it did not fail, the environment's rewards are finite, and so is what the
-reward functions pay for it. All others are in no baseline, no loss and no success rate.
+An episode counts if it did not fail and its rewards are finite, the environment's and those of
+the reward functions. All others are in no baseline, no loss and no success rate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TRUNCATION_CAUSES = ("horizon", "max_turns", "env_limit", "time_limit", "token_b
 
 
 def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
-    """Return what reward functions are given about each episode, one entry per episode.
+    """Return the columns of reward functions, with one entry per episode.
 
     `trajectories` holds the episodes themselves: task, turns, the conversation as `messages()`, the
     last `info`. The other columns sum them up, as `episode_columns` does.
@@ -27,7 +27,7 @@ def reward_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
 
 
 def episode_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
-    """Return the columns of `reward_columns` that hold numbers and words, for `episode_metrics`."""
+    """Return the columns of numbers and words alone, for `episode_metrics`."""
     return {
         "status": [t.status for t in trajectories],
         "episode_return": [t.episode_return for t in trajectories],
@@ -44,9 +44,10 @@ def episode_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
 def agent_reward(
     *, episode_return: list[float], status: list[str], **_columns: Any
 ) -> list[float | None]:
-    """A TRL reward function: the episode's return; None where it failed or that is not finite.
+    """Return the episodes' returns, as a TRL reward function.
 
-    TRL leaves rows without a reward out of the group's mean and deviation.
+    Failed episodes and those without a finite return have None, which TRL leaves out of the
+    group's mean and deviation.
     """
     return [
         reward if has_reward(how, reward) else None
@@ -55,12 +56,12 @@ def agent_reward(
 
 
 def has_reward(status: str, reward: float) -> bool:
-    """Return whether an episode counts, by its status and what it was paid."""
+    """Return whether an episode counts, by its status and its reward."""
     return status != "failed" and isfinite(reward)
 
 
 def invalid_action_penalty(penalty: float) -> RewardFunc:
-    """Return a TRL reward function that takes `penalty` for each invalid action of an episode."""
+    """Return a TRL reward function that charges `penalty` for each invalid action."""
 
     def invalid_actions(*, num_invalid: list[int], **_columns: Any) -> list[float | None]:
         return [-penalty * count for count in num_invalid]
@@ -75,14 +76,14 @@ def rewards_by_turn(
     of_environment: float,
     of_invalid: float,
 ) -> list[list[float]]:
-    """Return what each turn is paid; what is left of an episode's reward is its last turn's.
+    """Return each turn's reward. The last turn gets the rest of its episode's reward.
 
     Args:
         trajectories: E episodes.
-        totals: (E,) what each was paid in all.
-        of_environment: weight of what the environment paid a turn; 0 where reward functions pay
+        totals: (E,) each episode's reward.
+        of_environment: weight of the environment's reward of a turn; 0 if reward functions reward
             the episode as a whole.
-        of_invalid: taken from the reward of an invalid action.
+        of_invalid: subtracted from the reward of an invalid action.
     """
     rewards = []
     for trajectory, total in zip(trajectories, totals, strict=True):
@@ -109,7 +110,7 @@ def episode_metrics(
     num_sampled: Sequence[int],
     **_others: Any,
 ) -> dict[str, float]:
-    """Summarize a batch of episodes, by `episode_columns` and what each was paid.
+    """Summarize a batch of episodes, by their rewards and `episode_columns`.
 
     Failed episodes and those without a finite reward are counted and left out of everything else.
     """
@@ -140,7 +141,7 @@ def episode_metrics(
 
 
 def zero_std_group_fraction(rewards: Sequence[float], group_size: int) -> float:
-    """Return the share of groups whose episodes were all paid the same: they teach nothing.
+    """Return the share of groups whose episodes all have the same reward and teach nothing.
 
     Args:
         rewards: of whole groups, one after the other; NaN for episodes that do not count.

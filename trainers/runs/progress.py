@@ -1,4 +1,4 @@
-"""One short line per log entry, in place of transformers' dump of every metric.
+"""The progress line: one short line per log entry, in place of all metrics.
 
 All metrics are in `metrics.jsonl` and go to `--report_to`. `trainers.metrics` says which are shown.
 """
@@ -59,5 +59,5 @@ def show_progress(trainer: Any) -> None:
 
 
 def hide_loading_bars() -> None:
-    """Show no bar for each model that is loaded or saved; a command does this once."""
+    """Turn off the bars of loading and saving models. A command does this once."""
     transformers_logging.disable_progress_bar()

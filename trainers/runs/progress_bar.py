@@ -1,7 +1,12 @@
-"""Shows how far episodes are played: bars in a terminal, and lines where there is none."""
+"""Shows the progress of episodes, and keeps finished ones until all of them are written.
+
+There are bars in a terminal, and lines elsewhere.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +17,15 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self
 
-from agentgym_envs.files import is_storage_failure
+from agentgym_envs.files import append_whole, is_storage_failure, whole_lines
 from agentgym_envs.secrets import masked
 from agentgym_envs.trajectory import Trajectory
 from trainers.ledger import Ledger
 from trainers.options.errors import BROKEN_OFF, UsageError
 from trainers.runs.disk import write_patiently
-from trainers.runs.finished import ANSWERS, FinishedEpisodes, unfinished_file
 
+ANSWERS = ".answers"
+"""The suffix of the file of a server's answers, beside that of the episodes."""
 LINE_SECONDS = 30.0
 """Between two lines, where there is no terminal."""
 
@@ -28,7 +34,7 @@ _ALL = "all"
 
 @dataclass
 class _Row:
-    """The episodes of one who plays.
+    """The episodes of one player.
 
     Attributes:
         total: episodes in all.
@@ -61,14 +67,14 @@ class _Row:
 
 
 class EpisodeProgress:
-    """A progress bar of episodes on the standard error; a context manager.
+    """A progress bar of episodes on the standard error, as a context manager.
 
-    Shown are the episodes that have ended, those of them that were won, lost and failed, what was
-    spent, and the time left; where several play, a row for each, and one for all.
+    It shows the episodes that have ended, those of them that were won, lost and failed, the cost,
+    and the time left. Several players have a row each, and one for all.
 
     Args:
-        totals: the episodes of each who plays, by name.
-        spent: tells what each has spent so far, by name; None where nobody knows.
+        totals: the episodes of each player, by name.
+        spent: returns each player's cost so far, by name; None where it is unknown.
         transient: the bars vanish at the end.
         clock: the time in seconds.
     """
@@ -114,15 +120,15 @@ class EpisodeProgress:
         failed: int = 0,
         earlier: bool = False,
     ) -> None:
-        """Count episodes that have ended; numbers below 0 take some back.
+        """Count episodes that have ended. Negative numbers subtract.
 
         Args:
-            name: who played.
+            name: the player.
             episodes: how many.
             won: those of them that succeeded.
             lost: those of them that did not.
             failed: those of them whose machinery broke.
-            earlier: an earlier command played them, so they tell nothing of the time that is left.
+            earlier: an earlier command played them; the time left leaves them out.
         """
         row = self._rows[name]
         row.ended += episodes
@@ -144,7 +150,7 @@ class EpisodeProgress:
         )
 
     def show(self) -> None:
-        """Draw the bars anew."""
+        """Redraw the bars."""
         if not self._is_shown:
             return
         for name, facts in self.facts().items():
@@ -152,7 +158,7 @@ class EpisodeProgress:
             self._bars.update(self._tasks[name], completed=row.ended, total=row.total, facts=facts)
 
     def facts(self) -> dict[str, str]:
-        """Return the numbers, such as `12 of 40 episodes, success 45.5%, 0:02:10 left`, by name."""
+        """Return the numbers by name, such as `12 of 40 episodes, 5 won, 7 lost, 0:02:10 left`."""
         spent, together = self._spent(), self._all()
         parts = {name: row.facts(spent.get(name)) for name, row in self._rows.items()}
         if len(parts) > 1:
@@ -192,20 +198,75 @@ class EpisodeProgress:
                 print(f"{name}: {facts}", file=sys.stderr, flush=True)
 
 
-class Watch:
-    """Watches episodes being played, and keeps those that end until the caller has written them.
+class FinishedEpisodes(dict[int, Trajectory]):
+    """The finished episodes by their place in the list of tasks, in memory and in a file.
 
-    A context manager and a rollout's `on_trajectory`. Leaving it by an error says where the
+    Neither Ctrl-C nor a failure of the last episode loses hours of play and their cost.
+
+    Args:
+        path: the file; episodes that it already holds are read.
+        max_outage: seconds that a full or unreachable disk is waited for.
+        options: a digest of the options that decide which episodes are played.
+
+    Raises:
+        UsageError: the file holds episodes of other options.
+    """
+
+    def __init__(self, path: Path, options: str, *, max_outage: float = 0.0) -> None:
+        super().__init__()
+        self.path = path
+        self._max_outage = max_outage
+        self._options = options
+        for record in map(json.loads, whole_lines(path)):
+            if record.get("options") != options:
+                raise UsageError(
+                    f"{path} holds episodes that were played with other options; give these "
+                    "again, or leave --resume out"
+                )
+            super().__setitem__(record["place"], Trajectory.from_json(record))
+
+    def __setitem__(self, place: int, trajectory: Trajectory) -> None:
+        record = {"place": place, "options": self._options, **trajectory.to_json()}
+        line = json.dumps(record).encode() + b"\n"
+
+        def append() -> None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            append_whole(self.path, line)
+
+        write_patiently(str(self.path), append, limit=self._max_outage)
+        super().__setitem__(place, trajectory)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Return whether a file holds the finished episodes of a command that has not ended."""
+    return re.search(r"\.unfinished\d*\.jsonl$", path.name) is not None
+
+
+def unfinished_file(path: Path, *, is_last: bool) -> Path:
+    """Return an unused file name beside `path`, or the last used one."""
+    names = (f"{path.stem}.unfinished{number}.jsonl" for number in ("", *range(2, 10_000)))
+    last = None
+    for file in map(path.with_name, names):
+        if not file.exists() and not file.with_suffix(ANSWERS).exists():
+            return last if is_last and last is not None else file
+        last = file
+    raise UsageError(f"there are too many unfinished files beside {path}; remove some")
+
+
+class Watch:
+    """Shows the progress of episodes, and keeps finished ones until the caller has written them.
+
+    A context manager and a rollout's `on_trajectory`. Leaving it by an error prints where the
     episodes are.
 
     Args:
-        name: who plays; stands before the bar.
+        name: the player's, before the bar.
         total: episodes to play.
-        output_file: the file that is to hold them all. Each episode is added, as it ends, to a file
-            beside it, which stays until `forget`; None keeps nothing.
-        resume: take in what an earlier call has kept.
-        options: what decides which episodes are played.
-        ledger: of the policy's server; the answers that it paid for are kept too.
+        output_file: the file for all of them. Each episode is added, as it ends, to a file beside
+            it, which stays until `forget`; None keeps nothing.
+        resume: read the episodes that an earlier call has kept.
+        options: the options that decide which episodes are played.
+        ledger: of the policy's server; its answers are kept too.
         max_outage: seconds that a full or unreachable disk is waited for.
 
     Attributes:
@@ -252,7 +313,7 @@ class Watch:
         write_patiently(str(path), work, limit=self._max_outage)
 
     def forget(self) -> None:
-        """Remove the files of episodes and answers: the caller has written all of them."""
+        """Remove the files of episodes and answers, once the caller has written them all."""
         if self.finished is not None:
             self.finished.path.unlink(missing_ok=True)
             self.finished.clear()
@@ -266,10 +327,10 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, *_traceback: object
     ) -> None:
-        """End the bar, and say where the episodes are that had ended.
+        """End the bar, and print where the finished episodes are.
 
         Raises:
-            SystemExit: with status 75, where the disk took no more.
+            SystemExit: with status 75, if the disk is full or out of reach.
         """
         self._progress.__exit__()
         is_full = error is not None and is_storage_failure(error)
@@ -288,7 +349,7 @@ class Watch:
 
 
 def _unfinished_file_of(path: Path, *, resume: bool) -> Path:
-    """Return the file beside `path` that keeps what has ended.
+    """Return the file for finished episodes beside `path`.
 
     Raises:
         UsageError: there is nothing to resume, since `path` itself is there.

@@ -20,9 +20,8 @@ from trainers.runs.curve import draw_run_curve
 from trainers.runs.disk import write_patiently
 from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, write_metrics
 from trainers.runs.health import HealthWarnings
-from trainers.runs.provenance import resumption, write_run
+from trainers.runs.provenance import options_by_group, resumption, write_run
 from trainers.runs.stopping import SkipNonFinite
-from trainers.runs.trackers import add_options_for_trackers
 from trainers.runs.weight_changes import WeightChanges
 
 logger = logging.getLogger(__name__)
@@ -99,9 +98,7 @@ class LearningCurve(TrainerCallback):  # type: ignore[misc]
 
 
 class RunFile(TrainerCallback):  # type: ignore[misc]
-    """Writes `run.json` for a trainer that is used from Python, where no command has written it.
-
-    Every run's has `ended` once training has.
+    """Writes `run.json` for a trainer that is used from Python, and `ended` for every run.
 
     Args:
         folder: the run's folder.
@@ -121,7 +118,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
         self._max_outage = max_outage
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Write it where it is not; of a run that goes on, with what differs."""
+        """Write the file unless it is written. A resumed run's has the differences."""
         is_written, self.is_written = self.is_written, False
         if not state.is_world_process_zero or is_written:
             return
@@ -132,7 +129,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
         write_run(self._folder, command=name, seed=args.seed, configs=configs, further=further)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Record at which step training ended, and which step's weights the folder holds."""
+        """Record the last step, and the step of the weights in the folder."""
         if state.is_world_process_zero:
             steps = {
                 "global_step": state.global_step,
@@ -143,7 +140,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
 
 
 def weights_step(args: Any, state: Any, control: Any) -> int:
-    """Return the optimizer step that a trainer's weights are of: the best one's at the end.
+    """Return the optimizer step of a trainer's weights, at the end that of the best ones.
 
     Args:
         args: the trainer's arguments.
@@ -155,6 +152,29 @@ def weights_step(args: Any, state: Any, control: Any) -> int:
     has_best = state.best_global_step is not None and state.best_model_checkpoint is not None
     took_best = args.load_best_model_at_end and is_over and has_best
     return int(state.best_global_step if took_best else state.global_step)
+
+
+def add_options_for_trackers(args: Any, configs: Sequence[Any]) -> None:
+    """Add the options of further dataclasses to `args.to_dict`, under their own names.
+
+    It is what transformers' integrations (`--report_to wandb`, `trackio`, `tensorboard` and the
+    others) send to a tracker when training begins.
+
+    Args:
+        args: `transformers.TrainingArguments` or a subclass of it.
+        configs: dataclasses; `args` itself may be among them.
+    """
+    groups = options_by_group([config for config in configs if config is not args])
+    further = {name: value for options in groups.values() for name, value in options.items()}
+    earlier = vars(args).get("to_dict")
+    if earlier is not None:
+        further = {**earlier.args[1], **further}
+    # On the instance: TRL's own configs are taken as well as ours.
+    args.to_dict = partial(_all_options, args, further)
+
+
+def _all_options(args: Any, further: dict[str, Any]) -> dict[str, Any]:
+    return {**further, **type(args).to_dict(args)}
 
 
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:

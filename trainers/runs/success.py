@@ -25,11 +25,11 @@ class Measured:
     """One evaluation of a run's policy.
 
     Attributes:
-        global_step: the optimizer step whose weights played.
-        env_id: what was played; empty for several environments together.
-        split: whose tasks were played.
+        global_step: the optimizer step of the weights.
+        env_id: the environment; empty for the mean over several.
+        split: of the tasks.
         success: mean over tasks.
-        low, high: its 95% interval over tasks; None where it was not kept.
+        low, high: its 95% interval over tasks; None if it is not on record.
         when: in words.
     """
 
@@ -55,16 +55,16 @@ class Measured:
 
 
 def measured_success(folder: str | Path) -> list[Measured]:
-    """List the evaluations of a run in the order of their steps, its own environments apart.
+    """List the evaluations of a run, those of each environment apart, in the order of steps.
 
-    They are the validations, and what a quickstart measured before and after.
+    They are the validations, and a quickstart's evaluations before and after training.
     """
     measured = [*quickstart_success(folder), *validations(folder)]
     return sorted(measured, key=lambda one: one.global_step)
 
 
 def validations(folder: str | Path) -> list[Measured]:
-    """List the validations of a run's metrics, the last one where weights were measured again."""
+    """List the validations of a run's metrics, the last one of each step."""
     folder = Path(folder)
     options = read_run(folder).get("EnvArguments", {})
     env_ids = list(options.get("env") or [])
@@ -85,14 +85,14 @@ def validations(folder: str | Path) -> list[Measured]:
 def training_curve(
     folder: str | Path, *, up_to: int | None = None
 ) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return the learning curve in a few rows of figures, each the mean of some steps.
+    """Return the learning curve as a table of a few rows, each the mean of some steps.
 
     Args:
         folder: a run's.
         up_to: the last optimizer step that counts.
 
     Returns:
-        the names of the columns after that of the steps, and the rows.
+        The names of the columns after that of the steps, and the rows.
     """
     entries = [
         entry
@@ -114,7 +114,7 @@ def training_curve(
 
 
 def quickstart_success(folder: str | Path) -> list[Measured]:
-    """List what a quickstart measured before and after training; nothing for other runs."""
+    """List a quickstart's evaluations before and after training; empty for other runs."""
     summary = read_json(Path(folder) / SUMMARY_FILE)
     if not {"success_before", "success_after", "ci95_before", "ci95_after"} <= set(summary):
         return []
@@ -131,7 +131,7 @@ def quickstart_success(folder: str | Path) -> list[Measured]:
 
 
 def _environments(entry: dict[str, Any], env_ids: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the environments that an entry has metrics of, and the ending of their names."""
+    """Yield the environments of an entry's metrics, with the suffix of their keys."""
     known = {short_env_name(env_id): env_id for env_id in env_ids}
     own = [key.partition("/")[2] for key in entry if key.startswith(f"{_EVAL}/")]
     for name in own:

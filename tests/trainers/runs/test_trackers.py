@@ -15,7 +15,7 @@ from trl import GRPOConfig
 
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
-from trainers.runs.trackers import add_options_for_trackers
+from trainers.runs.records import add_options_for_trackers
 
 
 class Tracker(TrainerCallback):
