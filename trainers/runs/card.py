@@ -23,6 +23,7 @@ from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metri
 from trainers.runs.success import Measured, measured_success, training_curve
 
 CARD_FILE = "README.md"
+TEMPLATE = Path(__file__).with_suffix(".md")
 HOME = "agentgym-envs"
 COMMANDS = ("train", "quickstart")
 """First words of the commands of `agentgym` that train."""
@@ -110,7 +111,7 @@ def write_card(
     is_part = folder.resolve() != run.resolve()
     title = name or (f"{run.resolve().name}-{own}" if is_part else own)
     card = _Card(read_run(run), run, algorithm, base, global_step, title, tuple(tags))
-    write_whole(folder / CARD_FILE, card.text(has_picture=(folder / CURVE_FILE).is_file()))
+    write_whole(folder / CARD_FILE, card.content(has_curve_file=(folder / CURVE_FILE).is_file()))
 
 
 def public(text: str) -> str:
@@ -129,30 +130,16 @@ class _Card:
     name: str
     tags: tuple[str, ...]
 
-    def text(self, *, has_picture: bool) -> str:
-        environments = _listed(self.trained_on) or "texts"
-        parts = [
-            f"---\n{self.front_matter()}\n---",
-            f"# {self.name}",
-            f"A language model trained by {self.method} on {environments}, with {HOME}.",
-            _table(("", ""), self.facts()),
-            "## Success",
-            *self.success(),
-            "## Learning curve",
-            *([f"![Success over training]({CURVE_FILE})"] if has_picture else []),
-            *self.curve(),
-            "## Load it",
-            self.loading(),
-            "## Play it",
-            self.playing(),
-            "## How it was made",
-            f"```sh\n{self.command}\n```",
-            _table(("option", "value"), self.options()),
-            _table(("version", ""), list(self.record.get("versions", {}).items())),
-            "## Licence",
-            self.licence(),
-        ]
-        return "\n\n".join(part for part in parts if part) + "\n"
+    def content(self, *, has_curve_file: bool) -> str:
+        """Return the card's text."""
+        card = ModelCard.from_template(
+            self.data(),
+            template_path=str(TEMPLATE),
+            card=self,
+            environments=_listed(self.trained_on) or "texts",
+            has_curve_file=has_curve_file,
+        )
+        return f"{card.content}\n"
 
     # What the record holds --------------------------------------------------------------------
 
@@ -199,7 +186,8 @@ class _Card:
 
     # The parts of the card --------------------------------------------------------------------
 
-    def front_matter(self) -> str:
+    def data(self) -> ModelCardData:
+        """Return the front matter."""
         data = ModelCardData(
             base_model=self.base.hub_id,
             library_name="transformers",
@@ -214,7 +202,7 @@ class _Card:
         )
         for name, value in self.base.licence.items():
             setattr(data, name, value)
-        return str(data.to_yaml()).strip()
+        return data
 
     def results(self) -> list[CardResult]:
         """Return the last evaluation as the hub lists results."""
@@ -271,53 +259,27 @@ class _Card:
         shares = (f"{weight / sum(weights):.0%}" for weight in weights)
         return ", ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
 
-    def success(self) -> list[str]:
+    def success(self) -> list[tuple[str, ...]]:
         """Return the evaluations, the first and the last ones where there are many."""
-        if not self.measured:
-            return [
-                "Not measured in training, which `--eval_strategy steps` does. Success of training "
-                "episodes is in the learning curve."
-            ]
-        rows = [
+        return [
             (one.when, f"{one.title}, {one.split}", f"{one.success:.1%}", one.interval)
             for one in _both_ends(self.measured, 12)
         ]
-        table = _table(("when", "tasks", "success", "95% interval over tasks"), rows)
-        if gain := self.summary.get("ci95_gain"):
-            low, high = gain
-            change = self.summary["gain"]
-            gain_text = (
-                f"Gain {change:+.1%} (95% interval {low:+.1%} to {high:+.1%}, paired over tasks)"
-            )
-            return [table, f"{gain_text}. Episodes per task: {self.summary['samples_per_task']}."]
-        if self.measured[0].global_step > 0:
-            again = f"agentgym eval --split {self.measured[0].split} --model BASE"
-            told = "Before training it was not measured, which `--eval_on_start true` does"
-            return [table, f"{told}; afterwards `{again}` does, with the base model."]
-        return [table]
 
-    def curve(self) -> list[str]:
+    def curve(self) -> tuple[tuple[str, ...], list[Any]]:
+        """Return the names and the rows of the learning curve."""
         names, rows = training_curve(self.run, up_to=self.global_step)
-        return [_table(("steps", *names), rows)] if rows else ["Nothing was logged."]
+        return ("steps", *names), rows
 
-    def loading(self) -> str:
-        return (
-            "```python\nfrom transformers import AutoModelForCausalLM, AutoTokenizer\n\n"
-            f'model = AutoModelForCausalLM.from_pretrained("{self.name}")\n'
-            f'tokenizer = AutoTokenizer.from_pretrained("{self.name}")\n```'
-        )
-
-    def playing(self) -> str:
+    def eval_options(self) -> str:
+        """Return the options of `agentgym eval` that play as the run did."""
         words = [word for env in self.environments or ["ENV"] for word in ("--env", env)]
         episode = ("max_tokens_per_turn", "keep_last_turns", "history")
         for name in ("action_format", "max_turns", *episode):
             if (value := self.option(name)) is not None:
                 words += [word for one in _words(value) for word in (f"--{name}", one)]
         words += ["--model", self.name, "--out", "eval.json", "--trajectories", "episodes.jsonl"]
-        return (
-            f"```sh\npip install {shlex.quote(f'{HOME}[train]')}\n"
-            f"agentgym eval {shlex.join(words)}\nagentgym view episodes.jsonl\n```"
-        )
+        return shlex.join(words)
 
     def options(self) -> list[tuple[str, Any]]:
         values = ((name, self.option(name)) for name in SHOWN_OPTIONS)
@@ -326,15 +288,6 @@ class _Card:
             for name, value in values
             if value is not None and value is not False
         ]
-
-    def licence(self) -> str:
-        name = self.base.licence.get("license_name") or self.base.licence.get("license")
-        if name is None:
-            return (
-                "No licence is named: the base model's card names none here. Whoever publishes the "
-                "weights sets `license` at the head of this card."
-            )
-        return f"{name}, which is the base model's; the weights follow it."
 
 
 def _read_card(path: str | Path) -> ModelCard | None:
@@ -378,9 +331,3 @@ def _words(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [str(v) if name == "default" else f"{name}={v}" for name, v in value.items()]
     return [str(value)]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    cells = ([str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines)
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells) if rows else ""
