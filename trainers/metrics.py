@@ -16,7 +16,7 @@ class Metric:
     """A row of the table.
 
     Attributes:
-        key: its name in `metrics.jsonl`; with `*`, the format of all metrics that match.
+        key: its name in `metrics.jsonl`; with `*` the row is the format of all names that match.
         label: its name on the progress line and in the card.
         format: the format specification of a value; one in percent makes the metric a share.
         mean_format: the same of a mean over steps, in the card; `format` by default.
@@ -64,6 +64,11 @@ METRICS = (
     Metric("episodes/sampled_tokens", "sampled tokens", ".0f", viewer=9),
     Metric("episodes/invalid_actions", "invalid actions", ".1%"),
     Metric("episodes/cut_turns", "cut turns", ".1%"),
+    Metric("truncated/horizon", "cut by the horizon", ".1%"),
+    Metric("truncated/max_turns", "cut by the turn limit", ".1%"),
+    Metric("truncated/env_limit", "cut by the environment's limit", ".1%"),
+    Metric("truncated/time_limit", "cut by the time limit", ".1%"),
+    Metric("truncated/token_budget", "cut by the token budget", ".1%"),
     # Steps.
     Metric("loss", "loss", ".4f", ".3g", line=9, card=5, viewer=1),
     Metric("entropy", "entropy", ".2f", ".3f", line=10, card=6, viewer=3),
@@ -101,6 +106,6 @@ def number(value: Any) -> float | None:
 def table_json() -> list[dict[str, Any]]:
     """Return the table as JSON values, for the viewer's page."""
     return [
-        {"key": one.key, "label": one.label, "kind": one.kind, "viewer": one.viewer}
-        for one in METRICS
+        {"key": metric.key, "label": metric.label, "kind": metric.kind, "viewer": metric.viewer}
+        for metric in METRICS
     ]

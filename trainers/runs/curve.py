@@ -22,8 +22,8 @@ MOST_NAMED = 7
 """With so many stages of the horizon the first one's name is whole, and the others' a number."""
 _LETTER = 0.075
 """Inches of a letter above the axes."""
-OF_EACH = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")
-"""The colours of the environments of a mixture."""
+ENVIRONMENT_COLORS = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")
+"""The colors of several environments."""
 
 Array = np.ndarray[Any, Any]
 _LEGEND_WIDTH = 90
@@ -129,7 +129,7 @@ def _draw_environments(axes: Any, entries: list[dict[str, Any]]) -> list[str]:
         for key in entry
         if key.startswith(("success/", "eval_success/"))
     }
-    for name, color in zip(sorted(names), cycle(OF_EACH), strict=False):
+    for name, color in zip(sorted(names), cycle(ENVIRONMENT_COLORS), strict=False):
         steps, success = series(entries, f"success/{name}")
         if len(steps):
             axes.plot(steps, smoothed(success), color=color, linewidth=1.2, label=name)

@@ -10,6 +10,7 @@ import pytest
 from tests.trainers.toys import FAILED, episode
 from trainers.credit.by_environment import metrics_by_environment
 from trainers.credit.rewards import episode_metrics, reward_columns
+from trainers.metrics import RESERVED
 
 NAN = float("nan")
 
@@ -53,6 +54,11 @@ def test_one_environment_has_the_metrics_it_always_had() -> None:
     metrics = logged(["", ""], [1.0, 0.0], given)
     expected = episode_metrics(rewards=[1.0, 0.0], **reward_columns(given))
     assert metrics == {**expected, "frac_reward_zero_std": 0.0}
+
+
+def test_each_metric_of_a_batch_has_a_row_so_that_no_reward_function_mixes_with_it() -> None:
+    metrics = logged(["", ""], [1.0, 0.0], [episode(1.0), episode(0.0)])
+    assert set(metrics) - RESERVED == set()
 
 
 def test_a_batch_of_one_among_several_environments_still_tells_which() -> None:
