@@ -77,15 +77,3 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(installed_trainers())
     made = set(re.findall(r"^make ([a-z-]+)", text, flags=re.M))
     assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
-
-
-@pytest.mark.parametrize("package", ["agentgym_envs", "wrappers", "trainers", "benchmarks", "lab"])
-def test_the_layout_names_every_module_and_room_of_a_package(package: str) -> None:
-    text = (ROOT / "docs" / "inside" / "layout.md").read_text("utf-8")
-    section = text.partition(f"## {package}\n")[2].partition("\n## ")[0]
-    cells = "".join(re.findall(r"^\| (`.*?) \|", section, flags=re.M))
-    children = [path for path in (ROOT / package).iterdir() if not path.name.startswith("_")]
-    modules = {path.name for path in children if path.suffix == ".py"}
-    assert set(re.findall(r"`(.+?)`", cells)) == modules | {
-        f"{path.name}/" for path in children if path.is_dir()
-    }

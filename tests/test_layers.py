@@ -57,63 +57,38 @@ def test_the_makers_of_worlds_import_no_layer_but_the_environments() -> None:
     assert found == []
 
 
-ROOMS: dict[str, tuple[str, ...]] = {
-    "agentgym_envs": (
-        "errors",
-        "arguments caches conversations dice exits files hosts hung item_ids limits outcome "
-        "packed requirements secrets snapshots spaces time_limit trajectory_form",
-        "actions row_files scenario_checks server_names tasks",
-        "experts registry",
-        "core trajectory",
-        "agenttraj",
-        "alfworld babyai checking maze sciworld searchqa textcraft webarena wordle",
-        "miniwob remote sql webshop",
-    ),
-    "wrappers": ("failures record schedules vector", "horizon serving", "adapters"),
-    "trainers": (
-        "history",
-        "tokens",
-        "options",
-        "ledger metrics",
-        "credit rollout runs",
-        "models",
-        "backends running trl_bridge",
-        "command policies",
-        "evaluation",
-        "collect evaluate training_tasks",
-        "online",
-        "dpo grpo ppo reinforce_pp rloo sft",
-        "agentevol",
-    ),
-    "benchmarks": (
-        "cli machine names serving",
-        "export retrieval sweep",
-        "report viewer",
-        "compare doctor",
-    ),
-    "lab": ("vllm_process", "throughput warm_start", "studies", "gpu"),
-}
-"""The folders and modules of each package, floor by floor: one imports only from floors above."""
+LAYOUT = (ROOT / "docs" / "inside" / "layout.md").read_text("utf-8")
 ENTRANCES = ("__init__", "__main__")
 
 
-def room_of(module: str) -> str:
-    """Return the folder or module of a package that a dotted name lies in."""
-    return (module.split(".") + [""])[1]
+def rooms_of(package: str) -> list[str]:
+    """Return the folders and modules of a package as docs/inside/layout.md orders them."""
+    section = LAYOUT.partition(f"## {package}\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", section, flags=re.M)
+    return [name for cell in cells for name in re.findall(r"`(.+?)`", cell)]
+
+
+ROOMS = {package: rooms_of(package) for package in (*LAYERS, "lab")}
 
 
 @pytest.mark.parametrize("package", ROOMS)
-def test_a_room_imports_only_from_the_floors_above(package: str) -> None:
-    floor = {room: n for n, rooms in enumerate(ROOMS[package]) for room in rooms.split()}
-    below = [
-        f"{path} imports {module}"
-        for path in modules_of(package)
-        if path.with_suffix("").parts[1] not in ENTRANCES
-        for module in imported_modules(path)
-        if module.startswith(f"{package}.")
-        and room_of(module) != (room := path.with_suffix("").parts[1])
-        and floor[room_of(module)] >= floor[room]
-    ]
+def test_the_layout_names_every_module_and_folder_of_a_package(package: str) -> None:
+    children = [path for path in (ROOT / package).iterdir() if not path.name.startswith("_")]
+    modules = [path.name for path in children if path.suffix == ".py"]
+    folders = [f"{path.name}/" for path in children if path.is_dir()]
+    assert sorted(ROOMS[package]) == sorted(modules + folders)
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_a_room_imports_only_those_above_it_in_the_layout(package: str) -> None:
+    place = {name.removesuffix(".py").rstrip("/"): n for n, name in enumerate(ROOMS[package])}
+    below = []
+    for path in modules_of(package):
+        room = path.with_suffix("").parts[1]
+        if room in ENTRANCES:
+            continue
+        others = {m.split(".")[1] for m in imported_modules(path) if m.startswith(f"{package}.")}
+        below += [f"{path} imports {o}" for o in others - {room} if place[o] > place[room]]
     assert below == []
 
 
@@ -125,9 +100,9 @@ def imported_modules(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield node.module
             if node.module in ROOMS:  # `from trainers import grpo` names a room
-                rooms = " ".join(ROOMS[node.module]).split()
-                names = [alias.name for alias in node.names if alias.name in rooms]
-                yield from (f"{node.module}.{name}" for name in names)
+                names = {alias.name for alias in node.names}
+                rooms = {name.removesuffix(".py").rstrip("/") for name in ROOMS[node.module]}
+                yield from (f"{node.module}.{name}" for name in names & rooms)
 
 
 @pytest.mark.parametrize(

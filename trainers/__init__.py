@@ -69,16 +69,15 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)  # type: ignore[assignment]
 
 
-_ALGORITHMS = ("agentevol", "dpo", "grpo", "ppo", "reinforce_pp", "rloo", "sft")
-
-
 def installed_trainers() -> dict[str, str]:
     """Return the algorithms of `agentgym train`, as `module:function` by name.
 
     Any package may add some, as entry points of the group `agentgym.trainers`.
     """
+    from trainers.options.algorithms import ALGORITHMS  # a quarter of a second
+
     others = {entry.name: entry.value for entry in entry_points(group="agentgym.trainers")}
-    return {**others, **{name: f"trainers.{name}:main" for name in _ALGORITHMS}}
+    return {**others, **{name: f"trainers.{name}:main" for name in ALGORITHMS}}
 
 
 def __getattr__(name: str) -> Any:

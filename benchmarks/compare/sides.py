@@ -119,7 +119,7 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
     if path.is_file() and path.suffix == ".json":
         result, record = read_result(path)
         limit = (record.get("run") or {}).get("EnvArguments", {}).get("max_turns")
-        for episode in result_episodes(path, result):
+        for episode in result_episodes(result):
             yield _placed(episode, "", str(limit or OWN_LIMIT), ())
         return
     for run in find_runs(path):

@@ -46,7 +46,7 @@ def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
     if path.suffix != ".json":
         return _of_episodes(path), []
     result, record = read_result(path)
-    episodes = list(result_episodes(path, result))
+    episodes = list(result_episodes(result))
     run: dict[str, Any] = record.get("run") or {}
     # Policies without tokens have none; in a sweep they are given one all the same.
     temperature = 1.0 if result.temperature is None else result.temperature
@@ -73,17 +73,8 @@ def read_result(path: Path) -> tuple[EvalResult, dict[str, Any]]:
         raise ValueError(f"{path} is no result of agentgym eval ({error!r})") from error
 
 
-def result_episodes(path: Path, result: EvalResult) -> Iterator[Trajectory]:
-    """Yield an episode for each that a result counts: its task and success, without turns.
-
-    Raises:
-        ValueError: the result does not say what was played.
-    """
-    if not result.panels:
-        raise ValueError(
-            f"{path} does not say which tasks of which environment were played, as results of "
-            "earlier versions; give the episodes instead: agentgym eval --trajectories FILE.jsonl"
-        )
+def result_episodes(result: EvalResult) -> Iterator[Trajectory]:
+    """Yield an episode for each that a result counts: its task and success, without turns."""
     for part in result.panels:
         for subtask, task_ids in part.subtasks.items():
             for task_id in task_ids:

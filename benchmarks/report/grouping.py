@@ -46,7 +46,7 @@ def group(cells: Sequence[Cell]) -> dict[Row, list[Cell]]:
     """Gather the cells of each row."""
     files: dict[str, set[str]] = {}
     for cell in cells:
-        # Sweeps of earlier versions noted no fingerprint: such a cell may be of any files.
+        # Empty where the policy's folder was gone: such a cell may be of any files.
         files.setdefault(cell.policy, set()).update({cell.fingerprint} if cell.fingerprint else ())
     rows: dict[Row, list[Cell]] = {}
     for cell in cells:

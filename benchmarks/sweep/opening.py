@@ -64,7 +64,7 @@ def check_same(cell: Cell, fingerprint: str) -> None:
     Raises:
         UsageError: it is not.
     """
-    if cell.fingerprint is not None and fingerprint != cell.fingerprint:
+    if cell.fingerprint and fingerprint != cell.fingerprint:
         raise UsageError(
             f"{cell.policy} has other files or another endpoint than when the sweep began"
         )

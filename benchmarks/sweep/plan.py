@@ -65,8 +65,7 @@ class Cell:
         settings: every other option of the playing, by name; `FREE_SETTINGS` do not decide what is
             played.
         tasks: the task ids, subtask by subtask.
-        fingerprint: of the policy's files, as `policy_fingerprint` gives it; None where it was not
-            taken, as in sweeps of earlier versions.
+        fingerprint: of the policy's files, as `policy_fingerprint` gives it; empty without files.
         module: imported to register the environment; empty where this package does.
         panel: the panel's own name; empty where it has the environment's.
     """
@@ -82,7 +81,7 @@ class Cell:
     batch_size: int
     settings: tuple[tuple[str, Any], ...]
     tasks: tuple[str, ...]
-    fingerprint: str | None = None
+    fingerprint: str = ""
     module: str = ""
     panel: str = ""
 
@@ -193,7 +192,7 @@ def grid(
             batch_size=batch_size,
             settings=own_settings,
             tasks=tuple(task for group in tasks.values() for task in group),
-            fingerprint=(fingerprints or {}).get(policy),
+            fingerprint=(fingerprints or {}).get(policy, ""),
             module=panel.module,
             panel=panel.name,
         )
@@ -235,7 +234,7 @@ def differences(requested: Cell, stored: Cell) -> list[str]:
     """Return how a requested cell differs from the stored one of the same name.
 
     Secrets decide nothing, since a cell shows none: a password may have been changed since.
-    `FREE_SETTINGS` are not compared, nor the policy's files where one cell does not know them.
+    `FREE_SETTINGS` are not compared, nor the files of a policy that has none here.
     """
     ours, theirs = _identity(requested), _identity(stored)
     differing = [
@@ -247,12 +246,10 @@ def differences(requested: Cell, stored: Cell) -> list[str]:
         differing.append(
             f"tasks: {len(stored.tasks)} there, other {len(requested.tasks)} asked for"
         )
-    if requested.fingerprint and stored.fingerprint is not None:
-        if requested.fingerprint != stored.fingerprint:
-            differing.append(
-                f"{requested.policy} had other files or another endpoint then, so it was another "
-                "policy"
-            )
+    if requested.fingerprint not in ("", stored.fingerprint):
+        differing.append(
+            f"{requested.policy} had other files or another endpoint then, so it was another policy"
+        )
     return differing
 
 

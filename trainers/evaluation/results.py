@@ -173,11 +173,10 @@ class EvalResult:
         """Rebuild a result from `to_json`'s values."""
         rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
         of_each = {
-            name: EnvironmentResult.from_json(row)
-            for name, row in record.get("environments", {}).items()
+            name: EnvironmentResult.from_json(row) for name, row in record["environments"].items()
         }
         low, high = record["ci95"]
-        panels = tuple(PanelTasks(**part) for part in record.get("panels", ()))
+        panels = tuple(PanelTasks(**part) for part in record["panels"])
         changed = {"ci95": (low, high), "subtasks": rows, "panels": panels}
         return cls(**{**record, **changed, "environments": of_each})
 

@@ -53,13 +53,6 @@ SAVED_MODEL = (
 )
 """A model as Hugging Face's libraries save it, and its card."""
 
-RENAMED_METRICS = {
-    "groups/without_signal": "frac_reward_zero_std",
-    "sampling/logprob_gap_mean": "sampling/sampling_logp_difference/mean",
-    "sampling/logprob_gap_max": "sampling/sampling_logp_difference/max",
-}
-"""Today's names of metrics that runs logged under others before."""
-
 
 def write_json(path: str | Path, record: Any) -> None:
     """Write a record of a run or a sweep, without secrets."""
@@ -168,9 +161,6 @@ def _entry(line: bytes) -> dict[str, Any]:
     entry = json.loads(line)
     if not isinstance(entry, dict) or type(entry.get("global_step")) is not int:
         raise ValueError("a JSON object with a whole number global_step is expected")
-    for old, name in RENAMED_METRICS.items():
-        if old in entry:
-            entry[name] = entry.pop(old)
     return {
         name: None if isinstance(value, float) and not isfinite(value) else value
         for name, value in entry.items()

@@ -300,4 +300,4 @@ def test_a_result_of_an_evaluation_is_a_side(
     assert told(capsys, before, result, "--max-turns", "default", "--max-turns", "5") == rows
     del record["panels"]
     result.write_text(json.dumps(record))
-    assert "as results of earlier versions" in refused(capsys, before, result)
+    assert "is no result of agentgym eval (KeyError('panels'))" in refused(capsys, before, result)

@@ -20,7 +20,7 @@ def test_a_result_gives_back_the_episodes_that_had_an_outcome(tmp_path: Path) ->
     ).save(tmp_path / "result.json")  # fmt: skip
     result = EvalResult.load(tmp_path / "result.json")
     assert (result.samples_per_task, result.failures) == (4, 3)
-    told = [(e.task_id, e.success) for e in result_episodes(tmp_path / "result.json", result)]
+    told = [(e.task_id, e.success) for e in result_episodes(result)]
     assert sorted(told) == [
         *(("game_0", False), ("game_0", True)),
         *(("game_1", False), ("game_1", True), ("game_1", True)),

@@ -210,13 +210,6 @@ def test_what_is_no_result_is_refused_by_name(tmp_path, capsys, name, text, told
     assert told in message and name in message
 
 
-def test_a_result_of_an_earlier_version_says_what_to_give_instead(tmp_path, capsys):
-    path = evaluated(tmp_path / "old.json", "p", 2, panels=[])
-    with pytest.raises(SystemExit):
-        command.main([str(path)])
-    assert "--trajectories FILE.jsonl" in capsys.readouterr().err
-
-
 def test_a_learning_curve_belongs_to_a_report(tmp_path, capsys):
     sweep = textcraft_sweep(tmp_path / "sweep", ["p"])
     with pytest.raises(SystemExit):

@@ -1,13 +1,9 @@
-import json
-
 import pytest
 
 from benchmarks.sweep.plan import FREE_SETTINGS, conditions
-from benchmarks.sweep.runner import play_missing
 from benchmarks.sweep.store import SweepFolder
-from tests.benchmarks.sweep.samples import cell, in_this_process
+from tests.benchmarks.sweep.samples import cell
 from trainers.options.errors import UsageError
-from trainers.runs.folder import CELL_FILE
 
 LONG = "x" * 100
 FIRST = {"settings": (("action_format", "react"), ("env_kwargs", LONG)), "fingerprint": "a"}
@@ -75,17 +71,6 @@ def test_a_cell_goes_on_under_other_settings_of_how_it_is_played(tmp_path, name)
     later = cell(settings=((name, 2),))
     folder.claim([later])
     assert folder.cells() == [later]
-
-
-def test_a_folder_of_an_earlier_version_is_read_and_gone_on_with(tmp_path):
-    folder = begun(tmp_path, cell())
-    file = next(tmp_path.rglob(CELL_FILE))
-    record = json.loads(file.read_text())
-    del record["fingerprint"]
-    file.write_text(json.dumps(record))
-    assert folder.cells() == [cell()]
-    folder.claim([cell(fingerprint="a")])
-    assert play_missing(folder, folder.cells(), in_this_process).num_played == 5
 
 
 def test_a_policy_whose_folder_is_gone_keeps_what_it_played(tmp_path):

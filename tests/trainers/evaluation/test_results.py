@@ -119,9 +119,6 @@ def test_an_environment_without_a_score_has_a_row_and_is_in_no_mean() -> None:
 def test_one_environment_has_no_row_of_its_own() -> None:
     assert result(True, False).environments == {}
     assert "environments" not in str(result(True, False))
-    record = result(True).to_json()
-    del record["environments"]  # as older versions wrote it
-    assert EvalResult.from_json(record) == result(True)
 
 
 def test_a_gain_is_the_mean_over_environments() -> None:

@@ -139,12 +139,6 @@ def test_a_resumed_metrics_file_drops_later_steps_and_a_line_cut_short(tmp_path:
     assert [entry["loss"] for entry in read_metrics(tmp_path)] == [1.0, 2.0, 9.0]
 
 
-def test_metrics_of_earlier_runs_are_read_under_todays_names(tmp_path: Path) -> None:
-    entry = {"global_step": 1, "groups/without_signal": 0.5, "frac_reward_zero_std": 0.25}
-    (tmp_path / "metrics.jsonl").write_text(json.dumps(entry) + "\n")
-    assert read_metrics(tmp_path) == [{"global_step": 1, "frac_reward_zero_std": 0.5}]
-
-
 def test_numbers_that_are_not_finite_are_null(tmp_path: Path) -> None:
     file = MetricsFile(tmp_path)
     file.on_train_begin(None, at(0), None)
