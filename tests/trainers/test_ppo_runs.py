@@ -237,7 +237,7 @@ def test_two_processes_train_policy_and_critic_as_one_does(tmp_path: Path) -> No
         for one, two in list(zip(*logs, strict=True))[:NUM_STEPS]:
             names = [n for n in one if n.startswith("critic/") or n in ("loss", "grad_norm")]
             assert {n: two[n] for n in names} == pytest.approx(
-                {n: one[n] for n in names}, rel=1e-5, abs=1e-5
+                {n: one[n] for n in names}, rel=1e-5, abs=1e-7
             )
         one, two = (load_file(folder / f"{kind}.safetensors") for folder in folders)
         assert max((one[name] - two[name]).abs().max().item() for name in one) < 1e-5

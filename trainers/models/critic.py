@@ -166,9 +166,11 @@ def clipped_value_loss(
     loss = (values - returns) ** 2
     if cliprange == 0:
         return loss.sum(), torch.zeros((), device=loss.device)
-    near = old_values + (values - old_values).clamp(-cliprange, cliprange)
-    clipped = (near - returns) ** 2
-    return torch.max(loss, clipped).sum(), (clipped > loss).sum()
+    change = values - old_values
+    clipped = (old_values + change.clamp(-cliprange, cliprange) - returns) ** 2
+    # Within the range the two losses differ by rounding.
+    is_clipped = (change.abs() > cliprange) & (clipped > loss)
+    return torch.max(loss, clipped).sum(), is_clipped.sum()
 
 
 def _hidden_size(model: Any) -> int:

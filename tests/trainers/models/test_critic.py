@@ -128,6 +128,15 @@ def test_the_value_loss_is_the_larger_of_the_free_and_the_clipped_error() -> Non
     assert float(clipped) == 1
 
 
+def test_a_value_within_the_range_is_not_counted_as_clipped() -> None:
+    """Old value and change rarely add up to the value, to the last bit."""
+    generator = torch.Generator().manual_seed(0)
+    now, old, target = torch.rand(3, 1, 1000, generator=generator)
+    now, old = 0.1 * now, -0.1 * old
+    _, clipped = clipped_value_loss(now, old, target, torch.ones(1, 1000), cliprange=0.2)
+    assert float(clipped) == 0
+
+
 def test_the_value_loss_agrees_with_a_loop_over_tokens() -> None:
     generator = torch.Generator().manual_seed(0)
     now, old, target = torch.randn(3, 5, 6, generator=generator, dtype=torch.float64)
