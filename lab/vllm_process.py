@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
+
+from lab.processes import Child, with_checkout
 
 START_SECONDS = 600.0
 
@@ -61,16 +60,11 @@ class VLLMProcess:
         """Start it, at the same address where it has ended; `wait` waits until it answers."""
         # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
         further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
-        root = str(Path(__file__).parents[1])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        with self._log.open("ab") as file:
-            self.process = subprocess.Popen(
-                [str(Path(sys.executable).parent / "trl"), *self._words.split()],
-                stdout=file,
-                stderr=file,
-                env={**os.environ, **further, "PYTHONPATH": path},
-                start_new_session=True,
-            )
+        self.child = Child(
+            [str(Path(sys.executable).parent / "trl"), *self._words.split()],
+            log=self._log,
+            environ={**further, **with_checkout()},
+        )
 
     def wait(self) -> None:
         """Wait until it answers.
@@ -80,9 +74,8 @@ class VLLMProcess:
         """
         deadline = time.monotonic() + START_SECONDS
         while not self.is_up():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                end = self._log.read_text(errors="replace")[-2000:]
-                raise RuntimeError(f"vLLM's server has not started: {end}")
+            if self.child.has_ended or time.monotonic() > deadline:
+                raise RuntimeError(f"vLLM's server has not started: {self.child.log_end()}")
             time.sleep(1)
 
     def is_up(self) -> bool:
@@ -92,11 +85,9 @@ class VLLMProcess:
         except httpx.TransportError:
             return False
 
-    def end(self, number: int = signal.SIGTERM) -> None:
-        """End it and all that it has started."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, number)
-        self.process.wait(60)
+    def kill(self) -> None:
+        """End it and all that it has started, at once."""
+        self.child.end(grace=0)
 
 
 @contextmanager
@@ -117,4 +108,4 @@ def vllm_servers(model: str | Path, folder: Path, count: int = 1) -> Iterator[li
         yield servers
     finally:
         for server in servers:
-            server.end(signal.SIGKILL)
+            server.kill()

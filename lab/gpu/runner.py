@@ -5,24 +5,19 @@ A part that fails or takes too long is a line of the report; the others go on.
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
-from agentgym_envs.exits import exit_in_words
+from lab import processes
 from lab.gpu.parts import LONGEST, Part
 from lab.gpu.records import WORK, Record, Status, read_record, write_record
+from lab.processes import Child, with_checkout
 
 LOG = "log.txt"
-GRACE = 20.0
-"""Seconds between SIGTERM, at which a trainer writes a checkpoint, and SIGKILL."""
-_ROOT = Path(__file__).parents[2]
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 _ERROR = re.compile(r"\b\w+(?:Error|Exception|Interrupt)\b(?::|$)")
 
 
@@ -48,7 +43,7 @@ def run_parts(
     print(f"{len(parts) - len(waiting)} of {len(parts)} parts are done", flush=True)
     for part in waiting:
         limit = LONGEST if small else part.seconds  # nobody knows how busy a CPU is
-        left = limit if end is None else end - GRACE - time.monotonic()
+        left = limit if end is None else end - processes.GRACE - time.monotonic()
         if left <= 0:
             print("the time is up; the same command goes on with what is left", flush=True)
             break
@@ -92,64 +87,18 @@ def run_part(part: Part, folder: Path, *, small: bool, seconds: float) -> Record
     size = "small" if small else "full"
     words = (part.name, part.target, str(folder.resolve()), size)
     start = time.monotonic()
-    with log.open("a", encoding="utf-8") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lab.gpu.child", *words],
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=_environment(),
-            start_new_session=True,  # so that all that it starts is ended with it
-        )
-        try:
-            code: int | None = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            end_group(process)
+    command = [sys.executable, "-m", "lab.gpu.child", *words]
+    with Child(command, log=log, environ={**_OFFLINE, **with_checkout()}) as child:
+        code = child.wait(seconds)
     record = read_record(folder, part.name) or Record(part.name, small)
     record.seconds = round(time.monotonic() - start, 1)
     record.status = Status.DONE if code == 0 else Status.FAILED
     if code is None:
         record.status, record.reason = Status.TIMED_OUT, f"ended after {seconds:.0f} s"
     elif code:
-        record.reason = f"{_cause(log)} ({exit_in_words(code)}; {log})"
+        record.reason = f"{_cause(log)} ({child.ending}; {log})"
     write_record(folder, record)
     return record
-
-
-def _environment() -> dict[str, str]:
-    """Return the process's own environment, without a network, and with this checkout in front."""
-    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
-    offline = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-    return {**os.environ, **offline, "PYTHONPATH": path}
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process that leads a group, and all that is left of the group.
-
-    Args:
-        process: started with `start_new_session=True`; it may have ended.
-    """
-    end = time.monotonic() + GRACE
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-    # The leader ends at once, and not the trainer that it has started, which writes a checkpoint.
-    while _is_alive(process) and time.monotonic() < end:
-        time.sleep(0.1)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _is_alive(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether any process of the group that this one leads is left."""
-    process.poll()
-    try:
-        os.killpg(process.pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def _cause(log: Path) -> str:

@@ -5,7 +5,6 @@ The server's address is given to the command, whose weights no other run may cha
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = [sys.executable, "-m", "benchmarks", *words, "--server_url", server.url]
         return subprocess.run(command, check=False).returncode
     finally:
-        server.end(signal.SIGKILL)
+        server.kill()
 
 
 if __name__ == "__main__":

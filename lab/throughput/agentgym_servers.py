@@ -11,12 +11,11 @@ import json
 import os
 import socket
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from importlib.util import find_spec
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import install_command
+from lab.processes import Child
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 
 ACTIONS = {"TextCraft": "inventory", "BabyAI": "turn left"}
@@ -177,19 +177,11 @@ def _started(command: Sequence[str], folder: Path | None) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    with ExitStack() as stack:
-        server = stack.enter_context(
-            subprocess.Popen(
-                [*command, "--port", str(port)],
-                cwd=folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
-        stack.callback(server.terminate)
+    words = [*command, "--port", str(port)]
+    with Child(words, log=Path(os.devnull), folder=folder) as server:
         deadline = time.monotonic() + _START_SECONDS
         while not _listens(port):
-            if server.poll() is not None or time.monotonic() > deadline:
+            if server.has_ended or time.monotonic() > deadline:
                 raise RuntimeError(f"the server does not start: {' '.join(command)}")
             time.sleep(0.1)
         yield port

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import struct
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +15,7 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs.errors import install_command
+from lab.processes import Child
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 
 _TASK = "textcraft_0"
@@ -91,16 +90,9 @@ def _server(num_clients: int) -> Iterator[int]:
     """Serve TextCraft in a process of its own; the port."""
     command = [sys.executable, "-m", "benchmarks", "serve", "--env", "TextCraft", "--port", "0"]
     command += ["--env_kwargs", json.dumps(_KWARGS), "--max_sessions", str(num_clients + 8)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=os.environ
-    ) as server:
-        try:
-            assert server.stdout is not None
-            # "serving http://127.0.0.1:PORT/textcraft; Ctrl-C ends"
-            line = server.stdout.readline()
-            yield int(line.partition("127.0.0.1:")[2].partition("/")[0])
-        finally:
-            server.terminate()
+    with Child(command) as server:
+        # "serving http://127.0.0.1:PORT/textcraft; Ctrl-C ends"
+        yield int(server.first_line().partition("127.0.0.1:")[2].partition("/")[0])
 
 
 class _Client:

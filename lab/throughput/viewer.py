@@ -7,7 +7,6 @@ starts the command anew and has a page of its own.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from typing import Any
 
 from agentgym_envs.trajectory import TokenTrace, Trajectory, write_jsonl
 from benchmarks.viewer.index import Index
+from lab.processes import Child
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 from lab.throughput.webarena import has_chromium
 
@@ -88,12 +88,9 @@ class _Opening:
         """Start the command, and time its page."""
         start = time.perf_counter()
         command = [sys.executable, "-m", "benchmarks.viewer.command", str(self._folder)]
-        with subprocess.Popen(
-            [*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True
-        ) as server:
-            assert server.stdout is not None
+        with Child([*command, "--no-browser", "--port", "0"]) as server:
             # "FOLDER at http://127.0.0.1:PORT/ (Ctrl-C ends it)"
-            address = server.stdout.readline().rpartition(" at ")[2].split(" ")[0]
+            address = server.first_line().rpartition(" at ")[2].split(" ")[0]
             self.starts.append(time.perf_counter() - start)
             page = self._browser.new_page()
             try:
@@ -105,7 +102,6 @@ class _Opening:
                 watch.units += int(self._awaited.replace(",", ""))
             finally:
                 page.close()
-                server.kill()
 
     def close(self) -> None:
         """End the browser."""

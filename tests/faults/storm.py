@@ -155,19 +155,19 @@ class Storm:
     def kill_server(self) -> bool:
         # One takes a minute to start; both may be away at once.
         server = self._random.choice(self._servers)
-        if server.process.poll() is not None or not server.is_up():
+        if server.child.has_ended or not server.is_up():
             return False
-        server.end(signal.SIGKILL)
+        server.kill()
         Timer(self._random.uniform(*DOWN), server.start).start()
         return True
 
     def stop_server(self) -> bool:
         server = self._random.choice(self._servers)
-        if server.process.poll() is not None or not server.is_up():
+        if server.child.has_ended or not server.is_up():
             return False
-        os.killpg(server.process.pid, signal.SIGSTOP)
+        server.child.signal(signal.SIGSTOP)
         time.sleep(self._random.uniform(*DOWN))
-        os.killpg(server.process.pid, signal.SIGCONT)
+        server.child.signal(signal.SIGCONT)
         return True
 
     def terminate_run(self) -> bool:
@@ -247,7 +247,7 @@ class Storm:
             self._retriever.kill()
             self._retriever.wait()
         for server in self._servers:
-            server.end(signal.SIGKILL)
+            server.kill()
         if self._cluster is not None:
             self._cluster.shutdown()
 

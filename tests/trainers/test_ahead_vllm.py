@@ -137,7 +137,7 @@ def test_a_killed_server_and_a_killed_trainer_lose_no_episode_and_train_on_none_
     run = start(2)
     process = run.start()
     run.await_step(process, 1)
-    servers[1].end(signal.SIGKILL)
+    servers[1].kill()
     run.await_step(process, 3)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(PATIENCE)

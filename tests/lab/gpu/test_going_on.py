@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,9 +12,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from lab import processes
 from lab.gpu import learning, runner
 from lab.gpu.parts import Part, Reading, Setting
 from lab.gpu.records import Status
+from lab.processes import Child
 from lab.studies.runs import DONE, LOG
 from trainers.runs.folder import read_metrics
 
@@ -44,16 +45,14 @@ def test_training_that_a_limit_ended_goes_on_from_its_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))  # without smollm2
-    monkeypatch.setattr(runner, "GRACE", 120.0)  # for a busy CPU
+    monkeypatch.setattr(processes, "GRACE", 120.0)  # for a busy CPU
     work = tmp_path / "work" / "learning"
     words = (PART.name, PART.target, str(tmp_path), "small")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lab.gpu.child", *words], start_new_session=True
-    )
-    while len(read_metrics(work / "grpo")) < 2:
-        assert process.poll() is None
-        time.sleep(0.1)
-    runner.end_group(process)
+    child = Child([sys.executable, "-m", "lab.gpu.child", *words], log=tmp_path / "log.txt")
+    with child:
+        while len(read_metrics(work / "grpo")) < 2:
+            assert not child.has_ended
+            time.sleep(0.1)
     assert list((work / "grpo").glob("checkpoint-*"))
     assert not (work / "reinforcing" / DONE).exists()
     assert (tmp_path / "learning_curve.csv").is_file()  # what there is so far

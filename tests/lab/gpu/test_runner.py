@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from lab.gpu import runner
+from lab import processes
 from lab.gpu.parts import LONGEST, PARTS, Part, Reading, Setting, select
 from lab.gpu.records import Record, Status, read_record, write_record
 from lab.gpu.report import TABLE, write_report
@@ -51,7 +50,7 @@ WELL, FAILING, HANGING, LACKING = STAND_INS
 
 @pytest.fixture(autouse=True)
 def _stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "GRACE", 1.0)
+    monkeypatch.setattr(processes, "GRACE", 1.0)
     for part in STAND_INS:
         monkeypatch.setitem(PARTS, part.name, part)  # for the report
 
@@ -111,20 +110,3 @@ def test_a_part_that_the_commands_own_limit_ends_begins_the_next_call(tmp_path: 
     assert record.status == Status.RUNNING and "goes on" in record.reason
     assert "hanging" in (write_report(tmp_path)).read_text()
     assert run_parts([WELL], tmp_path, small=True, seconds=0.5) == []  # no time for its process
-
-
-def test_a_limit_ends_all_that_a_part_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first ends at once, its child when it has written its checkpoint, the last never."""
-    script = """
-        (trap 'sleep 0.3; echo saved; exit' TERM; echo a; sleep 60 & wait) &
-        (trap '' TERM; echo b; sleep 60; echo never) &
-        trap 'exit 1' TERM; wait
-    """
-    process = subprocess.Popen(
-        ["bash", "-c", script], stdout=subprocess.PIPE, start_new_session=True
-    )
-    assert process.stdout is not None
-    with process.stdout as printed:
-        assert {printed.readline(), printed.readline()} == {b"a\n", b"b\n"}
-        runner.end_group(process)
-        assert printed.read() == b"saved\n"  # until the last of them is gone
