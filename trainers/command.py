@@ -15,11 +15,11 @@ from agentgym_envs.files import is_storage_failure
 from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
 from trainers.options.algorithms import training_parser
+from trainers.options.checks import LOADING, ROLLOUT, refuse_ignored
 from trainers.options.configs import ModelArguments
 from trainers.options.defaults import AgentDefaults, defaults_for
 from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
 from trainers.options.precision import derive_precision
-from trainers.options.refused import COMMAND_LINE, ROLLOUT, refuse_ignored
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint
@@ -66,7 +66,7 @@ def parse_training(
     parsed = parser.parse(argv)
     derive_precision(*parsed[-2:])
     refuse_ignored(parsed[1], ROLLOUT.get(algorithm, {}))
-    refuse_ignored(parsed[-1], COMMAND_LINE)
+    refuse_ignored(parsed[-1], LOADING)
     check_folder("output_dir", parsed[-1].output_dir)
     hide_loading_bars()
     return parsed

@@ -36,11 +36,11 @@ from trainers.models.loading import (
     with_tokenizer,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.checks import check_given
 from trainers.options.configs import ModelArguments
 from trainers.options.data import PairArguments
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
-from trainers.options.keywords import check_given
 from trainers.options.offline import DPODefaults
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments

@@ -41,11 +41,10 @@ from trainers.credit.rewards import rewards_by_turn
 from trainers.credit.turn_returns import pays_along_the_way, turn_returns
 from trainers.credit.turns import TurnBatch, mean_per_turn
 from trainers.online import OnlineTrainer, train_online
+from trainers.options.checks import BY_STATE, SUMMED
 from trainers.options.configs import AgentGRPOConfig
-from trainers.options.consistency import SUMMED
 from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import UsageError, run_command
-from trainers.options.refused import BY_STATE
 from trainers.rollout.branching import play_branched
 from trainers.rollout.resampling import DynamicSampling, Play
 from trainers.tokens.encoding import PieceEncoder

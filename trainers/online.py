@@ -36,10 +36,9 @@ from trainers.models.loading import (
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.backends import BackendSpec
+from trainers.options.checks import check_given, check_logprobs, refuse_split_weights
 from trainers.options.configs import AgentOnlineConfig, ModelArguments
-from trainers.options.consistency import check_logprobs, refuse_split_weights
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
-from trainers.options.keywords import check_given
 from trainers.options.model_names import base_of_adapter
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments

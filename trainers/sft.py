@@ -34,10 +34,10 @@ from trainers.models.loading import (
     with_tokenizer,
 )
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
+from trainers.options.checks import check_given
 from trainers.options.configs import AgentSFTConfig
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
-from trainers.options.keywords import check_given
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
     Environments,

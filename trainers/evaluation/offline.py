@@ -14,7 +14,7 @@ from agentgym_envs.registry import registered_ids, short_env_name
 from trainers.evaluation.validation import Validation, validation_of
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
-from trainers.options.consistency import refuse_split_weights
+from trainers.options.checks import refuse_split_weights
 from trainers.options.values import check_names
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments

@@ -16,10 +16,9 @@ from trainers.options.arguments import (
     RolloutArguments,
     RunArguments,
 )
-from trainers.options.consistency import check_sampling
+from trainers.options.checks import GRPO, NOT_GROUP_RELATIVE, Refusals, check_sampling
 from trainers.options.data import AgentEvolArguments, DataArguments, PairArguments
 from trainers.options.defaults import (
-    BY_MEAN,
     OTHERS,
     PER_ENVIRONMENT,
     AgentDefaults,
@@ -30,7 +29,6 @@ from trainers.options.model_names import TINY
 from trainers.options.models import ModelDefaults
 from trainers.options.offline import AgentEvolDefaults, DPODefaults, SFTDefaults
 from trainers.options.parser import CommandParser
-from trainers.options.refused import GRPO, NOT_GROUP_RELATIVE, Refusals
 
 BASELINES = ("none", "group")
 CRITICS = ("own", "shared", "head")
@@ -122,18 +120,10 @@ class GRPODefaults(OnlineDefaults):
     )
 
     def __post_init__(self) -> None:
-        for name, allowed in (("turn_credit", TURN_CREDITS), ("turn_anchor", TURN_ANCHORS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
         if self.turn_credit == "none" and self.turn_advantage_weight != 0:
             self.turn_credit = "gigpo"
         if self.turn_credit == "gigpo" and self.turn_advantage_weight == 0:
             self.turn_advantage_weight = 1.0
-        if self.scale_rewards == BY_MEAN and self.turn_credit not in ("none", "empg"):
-            raise ValueError(
-                f"scale_rewards={BY_MEAN} is of whole episodes, got turn_credit="
-                f"{self.turn_credit}; leave out one of the two"
-            )
         super().__post_init__()
         check_sampling(self)
 
@@ -175,11 +165,6 @@ class ReinforcePPDefaults(OnlineDefaults):
     def compares_groups(self) -> bool:
         """See `OnlineDefaults`."""
         return self.baseline == "group"
-
-    def __post_init__(self) -> None:
-        if self.baseline not in BASELINES:
-            raise ValueError(f"baseline must be one of {BASELINES}, got {self.baseline!r}")
-        super().__post_init__()
 
 
 @dataclass
@@ -290,9 +275,6 @@ class PPODefaults(OnlineDefaults):
 
 
 def _check(args: PPODefaults) -> None:
-    for name, allowed in (("critic", CRITICS), ("gae_level", GAE_LEVELS)):
-        if getattr(args, name) not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}, got {getattr(args, name)!r}")
     if args.kl_in_reward and not args.beta:
         raise ValueError("kl_in_reward moves the KL that beta weighs, got beta=0; pass --beta too")
     if args.critic_model is not None and args.critic != "own":

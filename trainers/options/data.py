@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from trainers.options.checks import Refusal, refuse_ignored
 from trainers.options.errors import check_bounds
-from trainers.options.refused import Refusal, refuse_ignored
 
 NUM_ROUNDS = 4
 _NOTHING_IS_PLAYED = Refusal("nothing is played where --data gives the episodes; leave out one")

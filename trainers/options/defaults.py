@@ -7,26 +7,30 @@ other options stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from agentgym_envs.errors import did_you_mean, pip_install
 from agentgym_envs.secrets import keep_out, masked
-from trainers.options.consistency import (
+from trainers.options.checks import (
+    CORRECTIONS,
+    LOSSES,
+    ONLINE,
+    OUR_CORRECTIONS,
+    SUMMED,
+    Refusals,
     check_batch,
     check_checkpoints,
-    check_choices,
     check_correction,
     check_length,
-    check_optimizer,
     check_scaling,
+    check_staleness,
+    check_trackers,
+    refuse_ignored,
 )
-from trainers.options.errors import UsageError, check_bounds
+from trainers.options.errors import check_bounds
 from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
 from trainers.options.precision import derive_device, gains_by_bfloat16
-from trainers.options.refused import ONLINE, Refusals, refuse_ignored
-from trainers.options.staleness import check_staleness
 from trainers.options.templates import TemplateArguments
 from trainers.tokens.generation import Sampling
 
@@ -39,6 +43,10 @@ BY_MEAN = "mean"
 OTHERS = "another model"
 """Stands in `adapter_defaults` for every model without a name in `MODEL_NAMES`. Its adapter learns
 at ten times the rate of all its weights: Schulman et al., "LoRA Without Regret" (2025)."""
+
+
+_OPTIMIZERS_OF_A_MODEL = ("adalomo", "apollo", "galore", "lomo")
+"""Those that transformers can only look for when there is a model."""
 
 
 def rates_by_model(
@@ -136,7 +144,11 @@ class AgentDefaults(TemplateArguments):
         check_checkpoints(self)
         check_length(self)
         super().__post_init__()  # type: ignore[misc]
-        check_optimizer(self)
+        args: Any = self  # with TRL's fields
+        if not args.optim.startswith(_OPTIMIZERS_OF_A_MODEL):
+            from transformers import Trainer
+
+            Trainer.get_optimizer_cls_and_kwargs(args)  # raises where its package is missing
         check_trackers(getattr(self, "report_to", []))
         keep_out(getattr(self, "hub_token", None))
 
@@ -183,7 +195,7 @@ class OnlineDefaults(AgentDefaults):
     )
     learning_rate: float = field(
         default=1e-6,
-        metadata={"help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
+        metadata={"min": 0, "help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
     )
     per_device_train_batch_size: int = field(
         default=8,
@@ -235,7 +247,11 @@ class OnlineDefaults(AgentDefaults):
         },
     )
     loss_type: str = field(
-        default="grpo", metadata={"help": "How token losses are averaged (TRL's loss_type)."}
+        default="grpo",
+        metadata={
+            "help": "How token losses are averaged (TRL's loss_type).",
+            "choices": list(LOSSES),
+        },
     )
     lr_scheduler_type: str = field(  # type: ignore[assignment]
         default="constant", metadata={"help": "Learning rate schedule, such as linear or cosine."}
@@ -246,7 +262,22 @@ class OnlineDefaults(AgentDefaults):
             "help": "What an advantage is divided by: the deviation of the returns of its group "
             "(group), of the batch (batch), of its environment's episodes in the batch "
             "(environment, which every algorithm takes), or nothing (none); grpo "
-            "also by the mean of the group's returns (mean, which is MaxRL)."
+            "also by the mean of the group's returns (mean, which is MaxRL).",
+            "choices": ["group", "batch", PER_ENVIRONMENT, BY_MEAN, "none"],
+        },
+    )
+    multi_objective_aggregation: str = field(
+        default=SUMMED,
+        metadata={
+            "help": "Whether several reward functions are summed before they are scaled, or after.",
+            "choices": [SUMMED, "normalize_then_sum"],
+        },
+    )
+    importance_sampling_level: str = field(
+        default="token",
+        metadata={
+            "help": "What has one ratio of probabilities: a token, or a sequence.",
+            "choices": ["token", "sequence"],
         },
     )
     disable_dropout: bool = field(
@@ -267,7 +298,8 @@ class OnlineDefaults(AgentDefaults):
             "token windows), and what is done with one out of bounds: token_truncate, token_mask, "
             "turn_truncate, turn_mask, sequence_truncate, sequence_mask. geometric_mask leaves out "
             "sequences whose ratio per token, as a geometric mean, is out of bounds, and weighs no "
-            "other."
+            "other.",
+            "choices": [*CORRECTIONS, *OUR_CORRECTIONS],
         },
     )
     vllm_importance_sampling_clip_max: float | None = field(
@@ -326,11 +358,11 @@ class OnlineDefaults(AgentDefaults):
     def __post_init__(self) -> None:
         check_bounds(self)  # here too, for what follows compares numbers
         Sampling.of(self)  # checks its own
-        if self.task_sampling not in TASK_SAMPLINGS:
+        if not self.temperature > 0:
             raise ValueError(
-                f"task_sampling must be one of {TASK_SAMPLINGS}, got {self.task_sampling!r}"
+                f"temperature must be > 0, since the loss divides by it, got {self.temperature}; "
+                "evaluations may be greedy: `EvaluationArguments.eval_temperature=0`"
             )
-        check_choices(self)
         check_correction(self)
         check_batch(self, least=2)
         check_staleness(self)
@@ -339,37 +371,6 @@ class OnlineDefaults(AgentDefaults):
             self.num_generations_eval = 1
         super().__post_init__()
         check_scaling(self)
-
-
-def check_trackers(names: Sequence[str]) -> None:
-    """Check that there are such experiment trackers, and that their packages are installed.
-
-    Args:
-        names: of `report_to`.
-
-    Raises:
-        UsageError: there is none of that name, or its package is missing.
-    """
-    if not names:
-        return
-    from transformers.integrations.integration_utils import (
-        INTEGRATION_TO_CALLBACK,
-        get_available_reporting_integrations,
-    )
-
-    installed = get_available_reporting_integrations()
-    for name in names:
-        if name not in INTEGRATION_TO_CALLBACK:
-            allowed = f"allowed: none, all, {', '.join(INTEGRATION_TO_CALLBACK)}"
-            hint = did_you_mean(name, INTEGRATION_TO_CALLBACK, otherwise=allowed)
-            raise UsageError(f"report_to: there is no tracker {name!r}{hint}")
-        if name not in installed and name != "flyte":  # which is no part of that list
-            package = _TRACKER_PACKAGES.get(name, name)
-            raise UsageError(f"report_to {name} needs a package: {pip_install(package)}")
-
-
-_TRACKER_PACKAGES = {"azure_ml": "azureml-core", "comet_ml": "comet-ml"}
-"""Where the package is not called as the tracker."""
 
 
 def defaults_for(

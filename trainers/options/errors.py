@@ -51,7 +51,26 @@ class BudgetSpent(Exception):
 
 
 class UsageError(ValueError):
-    """A command's options cannot be followed; `agentgym` shows the message without a traceback."""
+    """A mistake of the caller's, which the message mends.
+
+    It names arguments in backticks, as Python has them. A command shows it without a traceback and
+    words them as its options (`as_options`).
+    """
+
+
+_ARGUMENT = re.compile(r"`(?:[A-Z]\w*\.)?([a-z]\w*)(?:=([^`]*))?`")
+
+
+def as_options(message: str) -> str:
+    """Word a message as the command line has it.
+
+    Args:
+        message: names arguments as `name`, `name=value` or `Dataclass.name=value`, in backticks.
+
+    Returns:
+        the message with --name and --name value in their place.
+    """
+    return _ARGUMENT.sub(lambda m: f"--{m[1]}" + f" {m[2]}" * (m[2] is not None), message)
 
 
 class RefusedForGood(UsageError):
@@ -110,7 +129,8 @@ def explain_refusals(*kinds: type[Exception]) -> Iterator[None]:
         library = _raised_by(error)
         if library not in LIBRARIES:
             raise
-        message = masked(" ".join(str(error).split()))
+        # Not all that it has in backticks are options.
+        message = masked(" ".join(str(error).split())).replace("`", "'")
         raise UsageError(f"{library} cannot follow the options: {message}") from error
 
 
@@ -134,12 +154,12 @@ _TEXTS_OF_TRANSFORMERS = frozenset({"include_num_input_tokens_seen"})
 
 
 def check_bounds(args: Any) -> None:
-    """Check a dataclass's fields: numbers are no texts, and keep the bounds of their metadata.
+    """Check a dataclass's fields: numbers are no texts, and values keep to their metadata.
 
     None has no bounds.
 
     Raises:
-        ValueError: a value is a text, or out of its bounds.
+        ValueError: a value is a text, none of its `choices`, or out of its bounds.
     """
     for entry in fields(args):
         kind = _PLAIN_KIND.fullmatch(str(entry.type))
@@ -152,9 +172,13 @@ def check_bounds(args: Any) -> None:
         least, above, most = map(entry.metadata.get, BOUNDS)
         setting = getattr(args, entry.name)
         # A dict has a value for each environment.
-        for value in setting.values() if isinstance(setting, dict) else [setting]:
+        values = setting.values() if isinstance(setting, dict) else setting
+        for value in values if isinstance(setting, dict | list) else [setting]:
             if value is None:
                 continue
+            choices = entry.metadata.get("choices", ())
+            if choices and isinstance(value, str) and value not in choices:
+                raise ValueError(f"{entry.name} must be one of {', '.join(choices)}, got {value!r}")
             # Written so that NaN is out of all bounds.
             if least is not None and most is not None and not least <= value <= most:
                 raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
@@ -281,5 +305,5 @@ def run_command(command: Callable[[], int | None]) -> int:
 
 def refuse(message: str) -> int:
     """Print what is wrong with the command line; return the exit status for it."""
-    print(f"agentgym: {masked(message)}\nTry: agentgym --help", file=sys.stderr)
+    print(f"agentgym: {masked(as_options(message))}\nTry: agentgym --help", file=sys.stderr)
     return 2

@@ -57,8 +57,10 @@ def _add_option(group: Any, entry: Field[Any], hint: Any) -> None:
         default = entry.default_factory()
     # An action class that is a field's own is given the text; a name is a text, whatever else
     # the field may hold in Python.
-    is_text = isinstance(arguments.get("action"), type) or "choices" in arguments
-    kind = str if is_text else _kind_of(hint)
+    kind = _kind_of(hint)
+    has_name = "choices" in arguments and get_origin(kind) is not list
+    if has_name or isinstance(arguments.get("action"), type):
+        kind = str
     if get_origin(kind) is list and isinstance(default, str):
         default = None  # argparse would read the text as one entry
     options = {**arguments, **_how_to_read(kind)}

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from trainers.options.checks import MODEL, refuse_ignored
 from trainers.options.errors import check_bounds
 from trainers.options.model_names import MODEL_NAMES, TINY
-from trainers.options.refused import MODEL, refuse_ignored
 
 
 @dataclass

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from trainers.options.consistency import check_preference
+from trainers.options.checks import DPO, PREFERENCE_LOSSES, SFT, Refusals
 from trainers.options.defaults import OTHERS, AgentDefaults, rates_by_model
-from trainers.options.errors import check_bounds
 from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
-from trainers.options.refused import DPO, SFT, Refusals
 
 
 @dataclass
@@ -41,7 +39,7 @@ class SFTDefaults(AgentDefaults):
     num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the episodes."})
     learning_rate: float = field(
         default=2e-5,
-        metadata={"help": rates_by_model(2e-5, own_defaults, adapter_defaults)},
+        metadata={"min": 0, "help": rates_by_model(2e-5, own_defaults, adapter_defaults)},
     )
     per_device_train_batch_size: int = field(
         default=8, metadata={"help": "Episodes per forward and backward pass and device.", "min": 1}
@@ -73,7 +71,10 @@ class AgentEvolDefaults(SFTDefaults):
     }
     learning_rate: float = field(
         default=2e-5,
-        metadata={"help": rates_by_model(2e-5, own_defaults, SFTDefaults.adapter_defaults)},
+        metadata={
+            "min": 0,
+            "help": rates_by_model(2e-5, own_defaults, SFTDefaults.adapter_defaults),
+        },
     )
 
     output_dir: str | None = field(
@@ -108,10 +109,18 @@ class DPODefaults(AgentDefaults):
     num_train_epochs: float = field(default=3.0, metadata={"help": "Passes over the pairs."})
     learning_rate: float = field(
         default=1e-6,
-        metadata={"help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
+        metadata={"min": 0, "help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
     )
     beta: float = field(
-        default=0.1, metadata={"help": "How much the policy is held to the reference."}
+        default=0.1,
+        metadata={"help": "How much the policy is held to the reference.", "min": 0},
+    )
+    loss_type: list[str] = field(
+        default_factory=lambda: ["sigmoid"],
+        metadata={
+            "help": "The loss of a pair, or several that are summed.",
+            "choices": list(PREFERENCE_LOSSES),
+        },
     )
     per_device_train_batch_size: int = field(
         default=4, metadata={"help": "Pairs per forward and backward pass and device.", "min": 1}
@@ -136,6 +145,10 @@ class DPODefaults(AgentDefaults):
     )
 
     def __post_init__(self) -> None:
-        check_bounds(self)  # here too, for what follows compares numbers
-        check_preference(self)
         super().__post_init__()
+        args: Any = self  # with TRL's fields
+        if args.sync_ref_model and self.precompute_ref_log_probs:
+            raise ValueError(
+                "sync_ref_model moves the reference, whose log-probabilities are computed once by "
+                "default; pass `precompute_ref_log_probs=false` with it"
+            )

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import masked_words
-from trainers.options.errors import explain_refusals
+from trainers.options.errors import as_options, explain_refusals
 from trainers.options.fields import add_options
 from trainers.options.files import (
     OptionValue,
@@ -202,7 +202,7 @@ class CommandParser(OptionParser):
                 with explain_refusals():
                     values.append(kind(**{name: namespace[name] for name in names}))
             except ValueError as error:
-                self.error(str(error))
+                self.error(as_options(str(error)))
         return tuple(values)
 
     def peek(self, argv: Sequence[str] | None, name: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from trainers.credit.importance import importance_weights
-from trainers.options.consistency import check_correction
+from trainers.options.checks import check_correction
 from trainers.trl_bridge.observations import WEIGHTS, ObservationLossMixin
 from trainers.trl_bridge.passes import compact_logprobs
 from trainers.trl_bridge.token_metrics import TokenMetrics, taken_from_trl

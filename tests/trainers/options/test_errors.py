@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from trainers.options.errors import UsageError, check_folder, check_output, explain_refusals
+from trainers.options.errors import (
+    UsageError,
+    as_options,
+    check_folder,
+    check_output,
+    explain_refusals,
+)
 
 
 def test_a_file_that_can_be_written_is_taken(tmp_path: Path) -> None:
@@ -65,3 +71,12 @@ def test_an_error_of_our_own_keeps_its_kind_and_traceback() -> None:
     with pytest.raises(TypeError, match="of another kind"):
         with explain_refusals(ImportError):
             raise TypeError("of another kind")
+
+
+def test_the_command_line_words_arguments_as_its_options() -> None:
+    message = (
+        "use `RolloutArguments.backend=vllm` with `seed`, `kwargs='{\"a b\": 1}'`; see `A`, `a b`"
+    )
+    assert as_options(message) == (
+        "use --backend vllm with --seed, --kwargs '{\"a b\": 1}'; see `A`, `a b`"
+    )
