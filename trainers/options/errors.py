@@ -21,9 +21,9 @@ from agentgym_envs.secrets import masked
 EXTRA_PACKAGES = {
     "train": (
         "a trainer or a language model",
-        "torch transformers trl peft accelerate datasets tokenizers safetensors",
+        "torch transformers trl peft accelerate datasets filelock tokenizers safetensors",
     ),
-    "eval": ("an evaluation", "httpx markdown_it matplotlib rich yaml"),
+    "eval": ("an evaluation", "httpx jinja2 markdown_it matplotlib rich yaml"),
 }
 """By extra: what needs it, and what it installs, by the names that are imported."""
 

@@ -16,7 +16,7 @@ for name in ('torch', 'transformers', 'trl', 'datasets', 'peft', 'tokenizers'):
 HIDE_ALL = (
     HIDE
     + """
-for name in ('httpx', 'markdown_it', 'matplotlib', 'rich', 'yaml'):
+for name in ('httpx', 'jinja2', 'markdown_it', 'matplotlib', 'rich', 'yaml'):
     sys.modules[name] = None
 """
 )
