@@ -19,7 +19,7 @@ from trainers.options.checks import LOADING, ROLLOUT, refuse_ignored
 from trainers.options.configs import ModelArguments
 from trainers.options.defaults import AgentDefaults, defaults_for
 from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
-from trainers.options.precision import derive_precision
+from trainers.options.models import derive_precision
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint

@@ -39,7 +39,7 @@ from trainers.options.backends import BackendSpec
 from trainers.options.checks import check_given, check_logprobs, refuse_split_weights
 from trainers.options.configs import AgentOnlineConfig, ModelArguments
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
-from trainers.options.model_names import base_of_adapter
+from trainers.options.models import base_of_adapter
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
 from trainers.rollout.environments import Environments

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from trainers.options.errors import check_bounds, check_folder
+from trainers.options.models import TemplateArguments
 from trainers.options.parser import CommandParser
-from trainers.options.templates import TemplateArguments
 from wrappers import parse_schedule
 
 PPO_STEPS = 2

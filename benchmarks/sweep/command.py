@@ -20,9 +20,9 @@ from benchmarks.sweep.suite_files import find_suite, suite_names
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.environments import EnvConstructionArguments
 from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder, refuse
+from trainers.options.models import default_dtype
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, PolicyLoadingArguments, is_text_policy
-from trainers.options.precision import default_dtype
 from trainers.options.values import check_names
 from trainers.runs.provenance import run_record
 

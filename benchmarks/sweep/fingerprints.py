@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from trainers.options.endpoints import Endpoint
+from trainers.options.models import TemplateArguments
 from trainers.options.policies import ADDRESS, is_text_policy
-from trainers.options.templates import TemplateArguments
 
 _FILES = (
     "*config.json",

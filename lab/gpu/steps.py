@@ -22,7 +22,7 @@ from trainers import AgentGRPOConfig, AgentGRPOTrainer, EnvArguments, RolloutArg
 from trainers.models.fetched import smollm2_folder
 from trainers.models.loading import load_policy
 from trainers.options.configs import ModelArguments
-from trainers.options.model_names import SMOLLM2, TINY
+from trainers.options.models import SMOLLM2, TINY
 
 _GAP = "sampling/sampling_logp_difference"
 _RATIO = "sampling/importance_sampling_ratio"

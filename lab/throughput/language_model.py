@@ -22,7 +22,7 @@ from trainers.collect import expert_episodes
 from trainers.models.loading import load_policy
 from trainers.options.arguments import EnvArguments
 from trainers.options.configs import ModelArguments
-from trainers.options.model_names import SMOLLM2
+from trainers.options.models import SMOLLM2
 from trainers.rollout.environments import Environments
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling

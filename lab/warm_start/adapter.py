@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from trainers import collect, sft
 from trainers.options.files import option_file, read_options
-from trainers.options.model_names import SMOLLM2
+from trainers.options.models import SMOLLM2
 
 PRESET = "quickstart-llm"
 STEPS = 16

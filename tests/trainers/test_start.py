@@ -18,7 +18,7 @@ from tests.trainers.toys import make_model
 from trainers.grpo import main as train_grpo
 from trainers.models.loading import keep_merged_start, load_for_playing, load_policy
 from trainers.options.configs import ModelArguments
-from trainers.options.model_names import START, base_of_adapter
+from trainers.options.models import START, base_of_adapter
 from trainers.runs.folder import read_metrics
 
 G1 = ["--max_turns", "2", "--num_generations", "2", "--per_device_train_batch_size", "2"]

@@ -24,8 +24,8 @@ from trainers.grpo import main as grpo
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import UsageError
+from trainers.options.models import TemplateArguments
 from trainers.options.policies import PolicyArguments
-from trainers.options.templates import TemplateArguments
 from trainers.tokens.chat import ChatFormat
 
 DROPS = FAMILIES["opens and drops"].template

@@ -22,7 +22,7 @@ from zipfile import ZipFile
 from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
 from agentgym_envs.files import drafts_of, making_folder
 from trainers.options.errors import UsageError
-from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT
+from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT
 
 _CARD = Path(__file__).parent / "smollm2.md"
 _FOLDER = "smollm2-1"

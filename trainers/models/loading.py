@@ -28,15 +28,15 @@ from trainers.models.fetched import (
 from trainers.models.kernel_caches import bound_kernel_caches
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
-from trainers.options.model_names import (
+from trainers.options.models import (
     MODEL_NAMES,
     SMOLLM2,
     SMOLLM2_TEXTCRAFT,
     TINY,
+    TemplateArguments,
     base_of_adapter,
+    has_accelerator,
 )
-from trainers.options.precision import has_accelerator
-from trainers.options.templates import TemplateArguments
 from trainers.runs.folder import explain_missing_model
 from trainers.tokens.chat import ChatFormat, template_of
 from trainers.tokens.template_settings import with_settings

@@ -25,8 +25,7 @@ from trainers.options.defaults import (
     OnlineDefaults,
 )
 from trainers.options.errors import check_bounds
-from trainers.options.model_names import TINY
-from trainers.options.models import ModelDefaults
+from trainers.options.models import TINY, ModelDefaults
 from trainers.options.offline import AgentEvolDefaults, DPODefaults, SFTDefaults
 from trainers.options.parser import CommandParser
 

@@ -29,9 +29,16 @@ from trainers.options.checks import (
     refuse_ignored,
 )
 from trainers.options.errors import check_bounds
-from trainers.options.model_names import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY, own_name
-from trainers.options.precision import derive_device, gains_by_bfloat16
-from trainers.options.templates import TemplateArguments
+from trainers.options.models import (
+    MODEL_NAMES,
+    SMOLLM2,
+    SMOLLM2_TEXTCRAFT,
+    TINY,
+    TemplateArguments,
+    derive_device,
+    gains_by_bfloat16,
+    own_name,
+)
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"

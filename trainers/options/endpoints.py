@@ -10,7 +10,7 @@ from typing import Any
 
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.secrets import hide_address, masked
-from trainers.options.model_names import MODEL_NAMES
+from trainers.options.models import MODEL_NAMES
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from trainers.options.checks import DPO, PREFERENCE_LOSSES, SFT, Refusals
 from trainers.options.defaults import OTHERS, AgentDefaults, rates_by_model
-from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
+from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 
 
 @dataclass

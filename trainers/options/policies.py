@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from agentgym_envs.secrets import hide_address, hide_kwargs, masked
 from trainers.options.endpoints import FLOOR, Endpoint, read_policies
 from trainers.options.errors import UsageError, check_bounds
-from trainers.options.precision import default_dtype
-from trainers.options.templates import TemplateArguments
+from trainers.options.models import TemplateArguments, default_dtype
 from trainers.options.values import read_object
 from trainers.tokens.generation import Sampling
 

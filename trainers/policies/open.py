@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.backends import ModelSource
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
-from trainers.options.model_names import MODEL_NAMES
+from trainers.options.models import MODEL_NAMES
 from trainers.options.policies import TEXT_POLICIES, PolicyArguments, check_floor, is_text_policy
 from trainers.options.values import check_names
 from trainers.policies.scripted import scripted_policy

@@ -25,7 +25,7 @@ from typing import Any
 from agentgym_envs.files import write_whole
 from agentgym_envs.secrets import masked
 from trainers.options.errors import UsageError
-from trainers.options.model_names import START
+from trainers.options.models import START
 from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint
 
 logger = logging.getLogger(__name__)

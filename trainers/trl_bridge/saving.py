@@ -20,7 +20,7 @@ from accelerate.utils import is_peft_model
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import write_whole
 from trainers.models.loading import keep_merged_start
-from trainers.options.model_names import START
+from trainers.options.models import START
 from trainers.runs.announcement import print_end, title_of
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.checkpoints import (

@@ -16,7 +16,7 @@ from agentgym_envs.actions import strip_thinking
 from agentgym_envs.errors import pip_install
 from agentgym_envs.trajectory import Trajectory
 from trainers.models.fetched import smollm2_folder
-from trainers.options.model_names import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
+from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.folder import read_run
 

@@ -9,8 +9,7 @@ from transformers import Gemma3Config, LlamaConfig, Phi3Config, PreTrainedConfig
 from trainers.models.loading import context_length, load_for_playing, load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
-from trainers.options.model_names import own_name
-from trainers.options.precision import default_dtype
+from trainers.options.models import default_dtype, own_name
 
 FACTORS = [1.0] * 48
 LONGROPE = {

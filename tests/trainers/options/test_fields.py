@@ -10,8 +10,7 @@ import pytest
 from transformers import HfArgumentParser
 from trl import DPOConfig, GRPOConfig, ModelConfig, SFTConfig
 
-from trainers.options.fields import add_options, read_switch
-from trainers.options.parser import CommandParser
+from trainers.options.parser import CommandParser, add_options, read_switch
 
 TEXTS = ("1", "-1", "0.5", "1e-6", "true", "no", "none", "steps", "cosine", "{}", "text")
 

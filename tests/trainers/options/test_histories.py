@@ -10,9 +10,8 @@ from agentgym_envs import Trajectory
 from trainers.history.notes import Notes
 from trainers.history.summary import Summary
 from trainers.history.views import History, LastTurns, View
-from trainers.options.arguments import EpisodeArguments
+from trainers.options.arguments import EpisodeArguments, open_history
 from trainers.options.errors import UsageError
-from trainers.options.histories import open_history
 
 HERE = "tests.trainers.options.test_histories"
 

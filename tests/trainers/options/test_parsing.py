@@ -19,7 +19,7 @@ from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
 from trainers.options.defaults import defaults_for
 from trainers.options.files import preset_names
-from trainers.options.model_names import own_name
+from trainers.options.models import own_name
 from trainers.options.parser import CommandParser, OptionParser
 from trainers.options.policies import PolicyArguments
 from trainers.ppo import AgentPPOConfig
