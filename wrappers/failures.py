@@ -14,7 +14,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -40,7 +40,7 @@ class FailureRules:
     """When to play a task again and when to stop.
 
     A failed episode is one whose task failed `1 + retries` times. It enters no loss, no baseline
-    and no success rate; `check` stops the run when such episodes are more than noise.
+    and no success rate; the run stops when such episodes are more than noise.
 
     Attributes:
         retries: how often a task is played again after a failure.
@@ -70,26 +70,6 @@ class FailureRules:
         everything = 0 < failed >= total
         few = failed < self.min_failed or failed <= self.max_failed_share * total
         return few and not everything
-
-    def check(self, failed: int, total: int, causes: Iterable[str] = ()) -> None:
-        """Stop the run when too many episodes failed.
-
-        Args:
-            failed: episodes given up.
-            total: episodes played, the failed ones included.
-            causes: messages, one per failure.
-
-        Raises:
-            EnvFailure: the share is exceeded; the message names the commonest causes.
-        """
-        if self.tolerate(failed, total):
-            return
-        common = Counter(causes).most_common(_SHOWN_CAUSES)
-        causes_text = "; ".join(f"{count} x {cause}" for cause, count in common) or "unknown"
-        raise EnvFailure(
-            f"{failed} of {total} episodes failed after {self.retries} retries each, more than the "
-            f"allowed share of {self.max_failed_share:g}; causes: {causes_text}"
-        )
 
 
 @dataclass
@@ -220,7 +200,7 @@ class EpisodeRetries:
             The episodes that are to be played again now.
         """
         now = time.monotonic()
-        if self._is_outage() and self._outage is None:
+        if self._add_new() and self._outage is None:
             self._outage = _Outage(next(iter(self._new.values())), since=now)
             if not self._tolerates(len(self._new)):
                 self._new |= {key: self.failed.pop(key) for key in self._alone}
@@ -260,14 +240,25 @@ class EpisodeRetries:
         return self._tolerates(0)
 
     def check(self) -> None:
-        """Stop the run when too many episodes were given up (`FailureRules.check`)."""
-        self.machinery.rules.check(len(self.failed), self._total, self.causes)
+        """Stop the run when more episodes were given up than the rules allow.
+
+        Raises:
+            EnvFailure: the message names the commonest causes.
+        """
+        if self.is_tolerable:
+            return
+        rules, common = self.machinery.rules, Counter(self.causes).most_common(_SHOWN_CAUSES)
+        raise EnvFailure(
+            f"{len(self.failed)} of {self._total} episodes failed after {rules.retries} retries "
+            f"each, more than the allowed share of {rules.max_failed_share:g}; causes: "
+            + "; ".join(f"{count} x {cause}" for cause, count in common)
+        )
 
     def _tolerates(self, more: int) -> bool:
         return self.machinery.rules.tolerate(len(self.failed) + more, self._total)
 
-    def _is_outage(self) -> bool:
-        """Return whether the new failures are an outage, where there is none."""
+    def _add_new(self) -> bool:
+        """Add the new failures to those known; return whether they are an outage."""
         before = [self._failing.get(key, ("", -1))[1] for key in self._new]
         self._failing |= {key: (_kind(c), self._num_ended) for key, c in self._new.items()}
         shared = Counter(cause for cause, _ in self._failing.values())
