@@ -479,7 +479,7 @@ def test_a_thread_that_outlives_its_training_touches_nothing_and_a_second_one_wa
     ("options", "message"),
     [
         ({"vllm_importance_sampling_correction": False}, "leave the correction on"),
-        ({"num_iterations": 2}, "serves 2 optimizer steps.*pass --max_staleness 2"),
+        ({"num_iterations": 2}, "serves 2 optimizer steps.*pass `max_staleness=2`"),
         ({"steps_per_generation": 3}, "serves 3 optimizer steps"),
         ({"max_staleness": -1}, "max_staleness must be >= 0"),
     ],

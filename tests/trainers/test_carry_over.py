@@ -347,8 +347,8 @@ def test_a_server_is_sent_the_weights_of_each_step(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_staleness": 0}, "pass --max_staleness 1 or more"),
-        ({"max_staleness": 1, "num_iterations": 2}, "pass --max_staleness 2"),
+        ({"max_staleness": 0}, "pass `max_staleness=1` or more"),
+        ({"max_staleness": 1, "num_iterations": 2}, "pass `max_staleness=2`"),
         ({"max_staleness": 1, "branch_roots": 2}, "leave out one of the two"),
     ],
 )
