@@ -126,7 +126,7 @@ class AgentEvol:
         adaptive = [t for t in all_values(self.rollout.horizon) if t and t.startswith("adaptive")]
         if adaptive:
             raise UsageError(
-                f"agentevol cannot follow --horizon {adaptive[0]}: that goes by the success of "
+                f"agentevol cannot follow `horizon={adaptive[0]}`: that goes by the success of "
                 f"every optimizer step, and a round plays once; use fixed: or scaling:"
             )
         self.environments = open_environments(env)
@@ -312,7 +312,7 @@ class AgentEvol:
 
     def _task_ids(self) -> list[str]:
         chosen = self.environments.args
-        return self.environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split")
+        return self.environments.task_ids(chosen.split, tasks=chosen.tasks, option="split")
 
     def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
         """Return what fine-tunes a round's initial model on its data."""
@@ -346,8 +346,8 @@ class AgentEvol:
         if not data:
             raise UsageError(
                 f"round {number} has nothing to learn from: none of {len(explored)} episodes "
-                f"succeeded and there is no base set; raise --num_samples, pass --data or "
-                f"--expert_episodes, or start from a stronger --model"
+                f"succeeded and there is no base set; raise `num_samples`, pass `data` or "
+                f"`expert_episodes`, or start from a stronger `model`"
             )
         trainer = self._trainer(number, data)
         train_and_save(

@@ -107,7 +107,7 @@ def expert_episodes(
 
 
 def read_data_files(files: Sequence[str]) -> list[Trajectory]:
-    """Read the files of `--data`.
+    """Read files of trajectories.
 
     Raises:
         UsageError: one of them is not there, or holds something else.
@@ -115,11 +115,11 @@ def read_data_files(files: Sequence[str]) -> list[Trajectory]:
     try:
         return [trajectory for path in files for trajectory in read_trajectories(path)]
     except FileNotFoundError as error:
-        raise UsageError(f"--data: there is no file {error.filename}") from error
+        raise UsageError(f"`data`: there is no file {error.filename}") from error
     except IsADirectoryError as error:
-        raise UsageError(f"--data: {error.filename} is a folder; name its files") from error
+        raise UsageError(f"`data`: {error.filename} is a folder; name its files") from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"--data: {error}") from error
+        raise UsageError(f"`data`: {error}") from error
 
 
 def cached_rollout(
@@ -243,7 +243,7 @@ def _play(
     check_backend(policy, budgets)
     environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
-    task_ids = environments.task_ids(env.split, tasks=env.tasks, option="--split")
+    task_ids = environments.task_ids(env.split, tasks=env.tasks, option="split")
     tasks = environments.spread(task_ids, options.num_tasks, weighted=True)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()

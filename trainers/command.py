@@ -18,7 +18,13 @@ from trainers.options.algorithms import training_parser
 from trainers.options.checks import LOADING, ROLLOUT, refuse_ignored
 from trainers.options.configs import ModelArguments
 from trainers.options.defaults import AgentDefaults, defaults_for
-from trainers.options.errors import BROKEN_OFF, UsageError, check_folder, explain_refusals
+from trainers.options.errors import (
+    BROKEN_OFF,
+    UsageError,
+    as_options,
+    check_folder,
+    explain_refusals,
+)
 from trainers.options.models import derive_precision
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
@@ -173,7 +179,8 @@ def broken_off(folder: Path, failure: Exception, command: str) -> str:
     if isinstance(failure, OSError):
         what = "the disk took no more"
     to_resume = command_to_resume(command)
-    return f"agentgym: {what}: {masked(str(failure))}\n{saved}. When that is mended:\n  {to_resume}"
+    cause = masked(as_options(str(failure)))
+    return f"agentgym: {what}: {cause}\n{saved}. When that is mended:\n  {to_resume}"
 
 
 def _newest_checkpoint(folder: Path) -> Path | None:

@@ -190,7 +190,7 @@ def sampled_pairs(
     pairing = PairArguments() if pairing is None else pairing
     chosen = environments.args
     task_ids = environments.spread(
-        environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split"),
+        environments.task_ids(chosen.split, tasks=chosen.tasks, option="split"),
         pairing.num_tasks,
         weighted=True,
     )

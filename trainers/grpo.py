@@ -172,7 +172,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         if name == "dynamic_sampling" and not self._pays_by_turn:
             raise UsageError(
                 "dynamic_sampling goes by what environments pay, got reward_funcs; let a wrapper "
-                "pay it (--wrapper), or leave one of the two out"
+                "pay it (`wrapper`), or leave one of the two out"
             )
 
     def _kept(self, episodes: EpisodeBatch) -> torch.Tensor:

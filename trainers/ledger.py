@@ -174,14 +174,14 @@ class Ledger:
             return
         if self._has_unpriced:
             raise RefusedForGood(
-                "--max_cost needs to know what every answer costs, and the server did not tell of "
-                "one; list the policy's prices in --policies, for tokens that the server counts"
+                "`max_cost` needs to know what every answer costs, and the server did not tell of "
+                "one; list the policy's prices in `policies`, for tokens that the server counts"
             )
         spent = self._costs.total() if self._costs is not None else self.spent or 0.0
         if spent >= self.max_cost:
-            resume = "" if self._costs is not None else "--resume and "
+            resume = "" if self._costs is not None else "`resume` and "
             raise BudgetSpent(
-                f"--max_cost {self.max_cost:g} is reached: {spent:.4g} is spent. The same command "
+                f"`max_cost={self.max_cost:g}` is reached: {spent:.4g} is spent. The same command "
                 f"with {resume}a larger one goes on"
             )
 

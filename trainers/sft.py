@@ -107,7 +107,7 @@ def token_rows(
     if not rows:
         raise UsageError(
             f"none of {total} episodes can be trained on: they failed, had no success (pass "
-            f"--unsuccessful to keep those), or were longer than {max_tokens} tokens"
+            f"`unsuccessful` to keep those), or were longer than {max_tokens} tokens"
         )
     return rows
 
@@ -263,7 +263,7 @@ def expert_demonstrations(
         NoExpert: an environment has none.
     """
     chosen = environments.args
-    task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split")
+    task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks, option="split")
     return expert_episodes(
         environments, task_ids, num_episodes=num_episodes, failure_rules=failure_rules
     )

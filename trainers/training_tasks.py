@@ -27,7 +27,7 @@ def training_rows(tasks: Any, environments: Environments, args: Any) -> Any:
     if tasks is None:
         chosen = environments.args
         tasks = task_dataset(
-            environments.task_ids(chosen.split, tasks=chosen.tasks, option="--split")
+            environments.task_ids(chosen.split, tasks=chosen.tasks, option="split")
         )
     elif hasattr(tasks, "__len__"):
         prompts_of("train_dataset", tasks, environments)
@@ -53,7 +53,7 @@ def task_ids_of(tasks: Any, *, option: str) -> list[str]:
     """
     if not hasattr(tasks, "__len__"):
         raise UsageError(
-            f"{option} draws from a list of tasks, got an iterable dataset; make it a list, or "
+            f"`{option}` draws from a list of tasks, got an iterable dataset; make it a list, or "
             "leave the option out"
         )
     rows = tasks["prompt"] if hasattr(tasks, "column_names") else [r["prompt"] for r in tasks]
@@ -69,14 +69,14 @@ def mixture_of_rows(tasks: Any, environments: Environments, args: Any) -> Mixtur
         args: the algorithm's config.
 
     Raises:
-        UsageError: they are a stream, and `--mix` weighs environments.
+        UsageError: they are a stream, and `mix` weighs environments.
     """
     if not hasattr(tasks, "__len__"):
         if environments.args.mix is not None:
-            raise UsageError("--mix cannot weigh the tasks of an iterable dataset; mix them in it")
+            raise UsageError("`mix` cannot weigh the tasks of an iterable dataset; mix them in it")
         return None
     seed = args.seed if args.shuffle_dataset else None
-    prompts = task_ids_of(tasks, option="--mix")
+    prompts = task_ids_of(tasks, option="mix")
     return mixture_of(map(scenario_of, prompts), environments, seed=seed)
 
 
@@ -91,7 +91,7 @@ def learnable_tasks(tasks: Any, environments: Environments, args: Any) -> Learna
     Raises:
         UsageError: they are a stream.
     """
-    prompts = task_ids_of(tasks, option="--task_sampling learnable")
+    prompts = task_ids_of(tasks, option="task_sampling=learnable")
     rows: dict[str, list[int]] = {}
     for row, task_id in enumerate(prompts):
         rows.setdefault(scenario_of(task_id), []).append(row)
@@ -115,5 +115,5 @@ def check_epoch(tasks: Any, args: Any) -> None:
         raise UsageError(
             f"max_staleness={args.max_staleness} plays within an epoch, and one of {len(tasks)} "
             f"tasks has a single batch of {batch}, which is not played ahead; choose more tasks, "
-            "make the batch smaller, or pass --max_staleness 0"
+            "make the batch smaller, or pass `max_staleness=0`"
         )

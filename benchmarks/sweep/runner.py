@@ -15,7 +15,7 @@ from benchmarks.sweep.opening import is_served
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
-from trainers.options.errors import BudgetSpent, RefusedForGood
+from trainers.options.errors import BudgetSpent, RefusedForGood, as_options
 from trainers.runs.progress_bar import EpisodeProgress
 
 _LOG = logging.getLogger(__name__)
@@ -61,14 +61,15 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
         for batch, result in play(missing, progress.follow):
             in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
             if isinstance(result, BudgetSpent):
-                outcome.budget_spent = str(result)
+                outcome.budget_spent = as_options(str(result))
                 break
             if isinstance(result, RefusedForGood):
-                outcome.refused = f"{batch.cell.policy}: {result}"
+                outcome.refused = f"{batch.cell.policy}: {as_options(str(result))}"
                 break
             if isinstance(result, Exception):
                 progress.gave_up(batch)
-                outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {result}")
+                reason = as_options(str(result))
+                outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {reason}")
                 _LOG.warning("given up: %s", outcome.broken[-1])
             else:
                 progress.follow(batch, result)

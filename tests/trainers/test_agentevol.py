@@ -174,7 +174,7 @@ def test_a_base_set_of_another_environment_is_refused(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:
     write_jsonl(tmp_path / "base.jsonl", [Trajectory("agentgym/BabyAI-v0", "babyai_1")])
-    with pytest.raises(UsageError, match="holds episodes of babyai, and --env is Letters; pass"):
+    with pytest.raises(UsageError, match="holds episodes of babyai, and `env` is Letters; pass"):
         evolve(data=[str(tmp_path / "base.jsonl")], num_rounds=1, max_steps=1)
 
 
@@ -242,7 +242,7 @@ def test_a_run_of_another_algorithm_is_not_resumed(
 def test_a_round_without_anything_to_learn_names_the_remedy(
     evolve: Callable[..., list[Round]],
 ) -> None:
-    with pytest.raises(ValueError, match="none of 16 episodes succeeded.*--num_samples"):
+    with pytest.raises(ValueError, match="none of 16 episodes succeeded.*`num_samples`"):
         evolve(wrapper=[f"{__name__}:NeverSucceeds"])
 
 

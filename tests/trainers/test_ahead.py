@@ -493,8 +493,8 @@ def test_what_cannot_play_ahead_is_refused(tmp_path: Path) -> None:
     config = AgentGRPOConfig(output_dir=str(tmp_path), max_staleness=1, num_generations=8)
     server = {"backend": "vllm_server", "server_url": "http://x"}
     for env_backend, backend, message in (
-        ("thread", {}, "pass --backend vllm_server"),
-        ("sync", server, "--env_backend thread"),
+        ("thread", {}, "pass `backend=vllm_server`"),
+        ("sync", server, "`env_backend=thread`"),
     ):
         with pytest.raises(ValueError, match=message):
             AgentGRPOTrainer(

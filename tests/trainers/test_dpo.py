@@ -264,7 +264,7 @@ def test_episodes_of_another_environment_than_is_named_are_refused(
 ) -> None:
     write_jsonl(tmp_path / "episodes.jsonl", episodes)
     words = ["--data", str(tmp_path / "episodes.jsonl"), "--env", "BabyAI", "--model", "nowhere"]
-    with pytest.raises(UsageError, match="holds episodes of letters, and --env is BabyAI; pass"):
+    with pytest.raises(UsageError, match="holds episodes of letters, and `env` is BabyAI; pass"):
         main(words)
 
 

@@ -159,7 +159,7 @@ def test_a_dataset_of_ones_own_is_drawn_by_share_too(trainer_in: TrainerIn) -> N
 
 
 def test_an_option_of_an_environment_that_is_not_played_is_refused(trainer_in: TrainerIn) -> None:
-    with pytest.raises(UsageError, match="--horizon Esy=.*did you mean Easy"):
+    with pytest.raises(UsageError, match="`horizon=Esy=.*did you mean Easy"):
         trainer_in(env={"env": BOTH}, rollout={"horizon": {"Esy": "fixed:2"}})
 
 
@@ -222,7 +222,7 @@ def test_packed_rows_of_several_environments_are_refused(tmp_path: Path) -> None
 def test_weights_without_an_environment_for_the_data_are_refused(tmp_path: Path) -> None:
     environments = Environments(EnvArguments(env=BOTH, mix="2,1"))
     given = [saved("letters", 0), saved("craft", 0)]
-    with pytest.raises(UsageError, match="--mix weighs letters, easy, and .* episodes of craft"):
+    with pytest.raises(UsageError, match="`mix` weighs letters, easy, and .* episodes of craft"):
         AgentSFTTrainer(
             make_model(), given, args=AgentSFTConfig(str(tmp_path)), env=environments,
             processing_class=make_tokenizer(),
@@ -378,7 +378,7 @@ def test_every_algorithm_that_plays_takes_it(config: Any, tmp_path: Path) -> Non
         (
             AgentGRPOConfig,
             {"scale_rewards": "env"},
-            "must be one of group, batch, none, environment",
+            "must be one of group, batch, environment, mean, none",
         ),
         (
             AgentGRPOConfig,

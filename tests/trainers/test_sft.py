@@ -227,7 +227,7 @@ def test_episodes_of_another_environment_than_is_named_are_refused(
 ) -> None:
     write_jsonl(tmp_path / "episodes.jsonl", experts)
     words = ["--data", str(tmp_path / "episodes.jsonl"), "--env", "BabyAI", "--model", "nowhere"]
-    with pytest.raises(UsageError, match="holds episodes of letters, and --env is BabyAI; pass"):
+    with pytest.raises(UsageError, match="holds episodes of letters, and `env` is BabyAI; pass"):
         main(words)
 
 
@@ -251,7 +251,7 @@ def test_an_environment_that_is_not_here_is_no_remedy(tmp_path: Path) -> None:
     row = {"prompt": "a b", "completion": "c", "id": "os_3"}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     words = ["--data", str(tmp_path / "rows.jsonl"), "--env", "BabyAI", "--model", "nowhere"]
-    with pytest.raises(UsageError, match="episodes of os, and --env is BabyAI; leave --env out"):
+    with pytest.raises(UsageError, match="episodes of os, and `env` is BabyAI; leave `env` out"):
         main(words)
 
 

@@ -268,14 +268,14 @@ def test_options_that_cannot_be_used_are_refused(
 
 @pytest.mark.parametrize("policy", ["expert", "http://localhost:1/v1"])
 def test_a_policy_without_a_model_here_takes_no_template(policy: str) -> None:
-    with pytest.raises(ValueError, match="need a model that is loaded here, got --policy"):
+    with pytest.raises(ValueError, match="need a model that is loaded here, got `policy"):
         PolicyArguments(policy=policy, chat_template_kwargs='{"enable_thinking": false}')
 
 
 def test_a_file_that_is_no_template_is_refused_with_its_name(folder: str, tmp_path: Path) -> None:
     file = tmp_path / "broken.jinja"
     file.write_text("{% for m in messages %}")
-    with pytest.raises(UsageError, match=r"--chat_template .*broken\.jinja.* no Jinja template"):
+    with pytest.raises(UsageError, match=r"`chat_template=.*broken\.jinja.* no Jinja template"):
         make_trainer(folder, tmp_path / "run", chat_template=str(file))
 
 

@@ -161,21 +161,21 @@ def test_sparse_rewards_are_said_once_where_turn_returns_are_asked_for(
 def test_an_environment_without_answers_is_refused_for_information_gain(
     credited: Credited,
 ) -> None:
-    with pytest.raises(ValueError, match=r"as SearchQA does, got Letters; use --turn_credit gagpo"):
+    with pytest.raises(ValueError, match=r"as SearchQA does, got Letters; use `turn_credit=gagpo`"):
         credited([WON, LOST], turn_credit="information_gain")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"turn_credit": "best"}, r"turn_credit must be one of .*'hgpo'.*, got 'best'"),
+        ({"turn_credit": "best"}, r"turn_credit must be one of .* hgpo, .*, got 'best'"),
         ({"turn_anchor": "none", "turn_credit": "gigpo"}, "turn_anchor must be one of"),
         ({"turn_credit": "hgpo", "scale_rewards": "mean"}, "is of whole episodes"),
         ({"scale_rewards": "mean", "invalid_action_penalty": 0.1}, "penalties alone where"),
-        ({"turn_credit": "hgpo", "turn_advantage_weight": 2.0}, "only with --turn_credit gigpo"),
-        ({"turn_lam": 0.5}, "only with --turn_credit gagpo"),
-        ({"turn_context": 1, "turn_credit": "gigpo"}, "only with --turn_credit hgpo"),
-        ({"turn_similarity": 0.5, "turn_credit": "gigpo"}, "only with --turn_anchor similar"),
+        ({"turn_credit": "hgpo", "turn_advantage_weight": 2.0}, "only with `turn_credit=gigpo`"),
+        ({"turn_lam": 0.5}, "only with `turn_credit=gagpo`"),
+        ({"turn_context": 1, "turn_credit": "gigpo"}, "only with `turn_credit=hgpo`"),
+        ({"turn_similarity": 0.5, "turn_credit": "gigpo"}, "only with `turn_anchor=similar`"),
         ({"kept_variance": 1.5}, "kept_variance"),
     ],
 )

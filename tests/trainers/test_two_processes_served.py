@@ -178,7 +178,7 @@ def test_split_weights_learn_what_whole_copies_learn(copies: Run, split: Run) ->
 
 @pytest.mark.slow
 def test_playing_ahead_with_two_processes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="2 processes would have to do.*--max_staleness 0"):
+    with pytest.raises(RuntimeError, match="2 processes would have to do.*`max_staleness=0`"):
         train(tmp_path / "two", [*LAUNCH, "-m", MODULE], 2, "--max_staleness", "1")
 
 

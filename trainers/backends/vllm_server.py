@@ -344,7 +344,7 @@ class VLLMServerBackend:
         if device.type != "cuda":
             raise ValueError(
                 f"weights on {device.type} cannot be sent by NCCL; name a folder that the server "
-                f'can read: --backend_kwargs \'{{"weights_dir": "..."}}\''
+                f'can read: `backend_kwargs=\'{{"weights_dir": "..."}}\'`'
             )
         weights = named_weights(self._model)
 

@@ -94,7 +94,7 @@ def _weights(model: Any) -> Iterator[tuple[str, Any]]:
     if getattr(model, "is_quantized", False):
         raise ValueError(
             "a quantized policy's weights cannot be merged with its adapter without loss, so no "
-            "other engine can sample from it; use --backend hf, or load the base unquantized"
+            "other engine can sample from it; use `backend=hf`, or load the base unquantized"
         )
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
     _check_tied(base)
@@ -114,8 +114,8 @@ def _check_tied(model: Any) -> None:
     if is_adapted or embedding.weight is not head.weight:
         raise ValueError(
             "the adapter sets the head and the embedding apart, which the model ties, so no other "
-            "engine can sample from it; use --backend hf, or leave lm_head and embed_tokens out of "
-            "--lora_target_modules and --lora_modules_to_save"
+            "engine can sample from it; use `backend=hf`, or leave lm_head and embed_tokens out of "
+            "`lora_target_modules` and `lora_modules_to_save`"
         )
 
 
@@ -133,7 +133,7 @@ def _weights_of(module: Any, prefix: str, seen: set[int]) -> Iterator[tuple[str,
     elif isinstance(module, AuxiliaryTrainingWrapper):
         raise ValueError(
             f"the adapter of {prefix.rstrip('.')} ({type(module).__name__}) cannot be merged into "
-            f"its layer; use --backend hf"
+            f"its layer; use `backend=hf`"
         )
     for name, parameter in module.named_parameters(recurse=False):
         if id(parameter) not in seen:

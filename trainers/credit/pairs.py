@@ -166,8 +166,8 @@ def pair_rows(
         )
     if not rows:
         raise UsageError(
-            f"there is no pair to learn from: {total} found, {reasons}; --max_length bounds the "
-            "tokens, and --compared_turns 1 compares one turn, which lies in one window"
+            f"there is no pair to learn from: {total} found, {reasons}; `max_length` bounds the "
+            "tokens, and `compared_turns=1` compares one turn, which lies in one window"
         )
     if reasons:
         logger.warning("left out of %d pairs: %s", total, reasons)

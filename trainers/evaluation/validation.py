@@ -53,7 +53,7 @@ class Validation:
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
     """List the tasks that evaluations during training play; environments have as many each."""
     chosen = environments.args
-    ids = environments.task_ids(chosen.eval_split, tasks=chosen.eval_tasks, option="--eval_split")
+    ids = environments.task_ids(chosen.eval_split, tasks=chosen.eval_tasks, option="eval_split")
     return environments.spread(ids, evaluation.num_eval_tasks)
 
 

@@ -100,14 +100,14 @@ class Critic(nn.Module):
         if not path.is_file():
             raise ValueError(
                 f"the checkpoint {str(folder)!r} holds no critic ({STATE_FILE} is missing); resume "
-                "from one that was saved by ppo, or begin anew without --resume"
+                "from one that was saved by ppo, or begin anew without `resume`"
             )
         saved, mine = load_file(path), dict(self.named_parameters())
         expected = set(self.trained_tensors())
         if set(saved) != expected or any(saved[n].shape != mine[n].shape for n in expected):
             raise ValueError(
                 f"the critic in {str(folder)!r} is of another kind than this run's; resume with "
-                "the --critic, --critic_model and adapter options that the run began with"
+                "the `critic`, `critic_model` and adapter options that the run began with"
             )
         with torch.no_grad():
             for name, tensor in saved.items():

@@ -54,7 +54,7 @@ def resolve_model(name: str | None) -> str:
             cannot be fetched.
     """
     if not name:
-        raise UsageError(f"no model is named; pass --model with {_ALLOWED}")
+        raise UsageError(f"no model is named; pass `model` with {_ALLOWED}")
     if name == TINY:
         from trainers.models.tiny import tiny_folder  # only this name needs the file
 
@@ -257,7 +257,7 @@ def use_template(tokenizer: Any, args: Any) -> None:
             tokenizer.chat_template = with_settings(template_of(tokenizer), kwargs or {})
             ChatFormat.from_tokenizer(tokenizer)
     except (OSError, ValueError) as error:
-        raise UsageError(f"--chat_template {file}: {error}" if file else str(error)) from error
+        raise UsageError(f"`chat_template={file}`: {error}" if file else str(error)) from error
 
 
 def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -> tuple[Any, Any]:

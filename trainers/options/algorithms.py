@@ -275,7 +275,7 @@ class PPODefaults(OnlineDefaults):
 
 def _check(args: PPODefaults) -> None:
     if args.kl_in_reward and not args.beta:
-        raise ValueError("kl_in_reward moves the KL that beta weighs, got beta=0; pass --beta too")
+        raise ValueError("kl_in_reward moves the KL that beta weighs, got beta=0; pass `beta` too")
     if args.critic_model is not None and args.critic != "own":
         raise ValueError(
             f"critic_model {args.critic_model!r} is a backbone of its own, which "

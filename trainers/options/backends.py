@@ -87,7 +87,7 @@ class BackendSpec:
                 hint = did_you_mean(
                     backend, BACKENDS, otherwise=f"an entry point of {GROUP} adds it"
                 )
-                raise UsageError(f"--backend must be one of {known}, got {backend}{hint}")
+                raise UsageError(f"`backend` must be one of {known}, got {backend}{hint}")
             return BACKENDS[backend]
         if not isinstance(backend, Backend):
             raise TypeError(

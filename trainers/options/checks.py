@@ -230,7 +230,9 @@ DPO: Refusals = {
     "truncation_mode": Refusal(
         "a pair that is cut would lose what tells its sides apart; `max_length` leaves it out"
     ),
-    "remove_unused_columns": Refusal("the masks of the pairs are such columns"),
+    "remove_unused_columns": Refusal(
+        "the masks of the pairs are such columns", lambda args: not args.remove_unused_columns
+    ),
     "train_sampling_strategy": Refusal(
         "pairs are drawn at random, or in order: sequential",
         lambda args: args.train_sampling_strategy == "sequential",

@@ -9,7 +9,7 @@ from trainers.options.checks import Refusal, refuse_ignored
 from trainers.options.errors import check_bounds
 
 NUM_ROUNDS = 4
-_NOTHING_IS_PLAYED = Refusal("nothing is played where --data gives the episodes; leave out one")
+_NOTHING_IS_PLAYED = Refusal("nothing is played where `data` gives the episodes; leave out one")
 _EXPERTS = {"num_episodes": _NOTHING_IS_PLAYED}
 _PLAYED_FOR_PAIRS = dict.fromkeys(
     ("num_tasks", "num_samples", "sampling_temperature"), _NOTHING_IS_PLAYED

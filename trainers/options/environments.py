@@ -205,14 +205,14 @@ class EnvArguments(EnvConstructionArguments):
             self.mix = ",".join(map(str, weights))
         if self.overlap and self.env_backend == "sync":
             raise ValueError(
-                "overlap needs environments that step by themselves, got --env_backend sync; "
-                "pass --env_backend thread, process or ray"
+                "overlap needs environments that step by themselves, got `env_backend=sync`; "
+                "pass `env_backend=thread`, process or ray"
             )
 
         if self.env_backend != "ray" and (self.ray is not None or self.ray_actor is not None):
             raise ValueError(
-                f"ray and ray_actor need environments on Ray, got --env_backend "
-                f"{self.env_backend}; pass --env_backend ray, or leave them out"
+                f"ray and ray_actor need environments on Ray, got "
+                f"`env_backend={self.env_backend}`; pass `env_backend=ray`, or leave them out"
             )
         _ = self.ray_actors
 

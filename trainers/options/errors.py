@@ -47,7 +47,7 @@ BROKEN_OFF = 75
 
 
 class BudgetSpent(Exception):
-    """What `--max_cost` allows is spent; what is finished is kept, and `--resume` goes on."""
+    """What `max_cost` allows is spent; what is finished is kept, and `--resume` goes on."""
 
 
 class UsageError(ValueError):
@@ -178,7 +178,9 @@ def check_bounds(args: Any) -> None:
                 continue
             choices = entry.metadata.get("choices", ())
             if choices and isinstance(value, str) and value not in choices:
-                raise ValueError(f"{entry.name} must be one of {', '.join(choices)}, got {value!r}")
+                hint = did_you_mean(value, choices, otherwise="").removesuffix("; ")
+                known = ", ".join(choices)
+                raise ValueError(f"{entry.name} must be one of {known}, got {value!r}{hint}")
             # Written so that NaN is out of all bounds.
             if least is not None and most is not None and not least <= value <= most:
                 raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
@@ -285,10 +287,10 @@ def run_command(command: Callable[[], int | None]) -> int:
     except (UsageError, NoExpert, UnknownTask) as error:
         return refuse(str(error))
     except BudgetSpent as error:
-        print(f"agentgym: {error}", file=sys.stderr)
+        print(f"agentgym: {as_options(str(error))}", file=sys.stderr)
         return BROKEN_OFF
     except EnvFailure as error:
-        cause = masked(str(error))
+        cause = masked(as_options(str(error)))
         print(f"agentgym: the machinery broke, not the policy: {cause}", file=sys.stderr)
         return BROKEN_OFF
     except OSError as error:

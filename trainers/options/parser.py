@@ -106,7 +106,7 @@ class OptionParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with a usage error."""
         # argparse repeats what it was given, which nobody has hidden yet.
-        super().error(" ".join(masked_words(message.split(" "))))
+        super().error(" ".join(masked_words(as_options(message).split(" "))))
 
     def _with_known_names(self, words: list[str]) -> list[str]:
         """Spell options as the parser does, with - or _, and refuse those that it has not."""
@@ -205,7 +205,7 @@ class CommandParser(OptionParser):
                 with explain_refusals():
                     values.append(kind(**{name: namespace[name] for name in names}))
             except ValueError as error:
-                self.error(as_options(str(error)))
+                self.error(str(error))
         return tuple(values)
 
     def peek(self, argv: Sequence[str] | None, name: str) -> Any:

@@ -45,9 +45,9 @@ def check_floor(policy: str, floors: Mapping[str, Collection[str]]) -> None:
     if policy.startswith(FLOOR) and lacking:
         known = "; ".join(f"{env}: {', '.join(names)}" for env, names in floors.items() if names)
         raise UsageError(
-            f"--policy {policy}: there is no baseline {name!r} in {', '.join(lacking)}, "
+            f"`policy={policy}`: there is no baseline {name!r} in {', '.join(lacking)}, "
             + (f"but {known}" if known else "nor another one")
-            + "; --policy random plays everywhere"
+            + "; `policy=random` plays everywhere"
         )
 
 
@@ -149,27 +149,27 @@ class PolicyArguments(PolicyLoadingArguments):
         named = self.named
         if named and self.policy not in named:
             raise ValueError(
-                f"--policies {self.policies} lists {', '.join(named)}; name one with --policy, "
+                f"`policies={self.policies}` lists {', '.join(named)}; name one with `policy`, "
                 f"got {self.policy}" + ", the default" * (self.policy == "tiny")
             )
         if not named and _NO_SCHEME.fullmatch(self.policy) and not Path(self.policy).exists():
             raise ValueError(
-                f"--policy {self.policy} is no policy; a server's address begins with http:// or "
+                f"`policy={self.policy}` is no policy; a server's address begins with http:// or "
                 f"https://, such as http://{self.policy}"
             )
         if named and self.api_model is not None:
-            raise ValueError(f"--api_model {self.api_model} goes with an address, not --policies")
+            raise ValueError(f"`api_model={self.api_model}` goes with an address, not `policies`")
         if self.max_cost is not None and not self.is_served:
-            raise ValueError(f"--max_cost needs a policy behind a server, got {self.policy}")
+            raise ValueError(f"`max_cost` needs a policy behind a server, got {self.policy}")
         if Sampling.of(self).is_cut and not self.is_loaded:
             raise ValueError(
-                f"--top_k, --top_p and --min_p need a model that is sampled from here, got "
-                f"--policy {self.policy}; a server takes such fields in --api_kwargs"
+                f"`top_k`, `top_p` and `min_p` need a model that is sampled from here, got "
+                f"`policy={self.policy}`; a server takes such fields in `api_kwargs`"
             )
         if self.has_template and not self.is_loaded:
             raise ValueError(
-                f"--chat_template and --chat_template_kwargs need a model that is loaded here, got "
-                f"--policy {self.policy}; a server takes the variables in --api_kwargs, such as "
+                f"`chat_template` and `chat_template_kwargs` need a model that is loaded here, got "
+                f"`policy={self.policy}`; a server takes the variables in `api_kwargs`, such as "
                 '\'{"chat_template_kwargs": {"enable_thinking": false}}\''
             )
         if self.is_loaded and self.dtype is None:

@@ -94,9 +94,9 @@ def read_weights(name: str, given: Weights | None, of: Sequence[str]) -> list[in
         weights = []
     if len(weights) != len(of) or not all(weight > 0 for weight in weights):
         raise UsageError(
-            f"--{name} must hold a number above 0 for each --env ({', '.join(of) or 'none given'}"
+            f"`{name}` must hold a number above 0 for each `env` ({', '.join(of) or 'none given'}"
             f"), in their order, such as {','.join('1' * max(len(of), 1))}; got {given!r}. What is "
-            "not to be trained on is left out of --env"
+            "not to be trained on is left out of `env`"
         )
     scale = lcm(*(weight.denominator for weight in weights))
     whole = [int(weight * scale) for weight in weights]
@@ -231,7 +231,7 @@ def check_names(args: Any, env_ids: Iterable[str]) -> None:
                 names = [short_env_name(env_id) for env_id in ids]
                 hint = did_you_mean(label, names, otherwise=f"they are {', '.join(names)}")
                 raise UsageError(
-                    f"--{option} {label}=...: {label!r} is no environment of this run{hint}"
+                    f"`{option}={label}=...`: {label!r} is no environment of this run{hint}"
                 )
 
 

@@ -165,14 +165,14 @@ def explained(error: RequestRefused, *, key: str) -> RefusedForGood:
     if error.status in (200, 404):  # 200: a web page
         return RefusedForGood(
             f"{error}; check the address, which ends in /v1 as a rule, and the model's name "
-            "(--api_model, or model: in --policies)"
+            "(`api_model`, or model: in `policies`)"
         )
     if error.status in (402, 429):
         return RefusedForGood(
             f"{error}; the account behind {key} has no credit left. What is finished is kept: the "
-            "same command goes on once it has, eval and collect with --resume"
+            "same command goes on once it has, eval and collect with `resume`"
         )
-    return RefusedForGood(f"{error}; --api_kwargs can add fields to the requests or leave some out")
+    return RefusedForGood(f"{error}; `api_kwargs` can add fields to the requests or leave some out")
 
 
 def _has(error: RequestRefused, words: tuple[str, ...]) -> bool:

@@ -385,8 +385,8 @@ def _only_model(client: JSONClient) -> str:
     except (RequestFailed, RequestRefused) as error:
         raise UsageError(
             f"{error}; expected an OpenAI-compatible server's address with its /v1, such as "
-            f"http://localhost:8000/v1, or --api_model beside it"
+            f"http://localhost:8000/v1, or `api_model` beside it"
         ) from error
     if len(served) != 1:
-        raise UsageError(f"{client.base_url} serves {served}; name one with --api_model")
+        raise UsageError(f"{client.base_url} serves {served}; name one with `api_model`")
     return str(served[0])

@@ -83,8 +83,8 @@ def check_backend(policy: PolicyArguments, budgets: EpisodeArguments) -> None:
     """
     if budgets.backend != EpisodeArguments.backend and not policy.is_loaded:
         raise UsageError(
-            f"--backend {budgets.backend_spec.name} samples from a model that is loaded here, got "
-            f"--policy {policy.policy}; leave --backend out"
+            f"`backend={budgets.backend_spec.name}` samples from a model that is loaded here, got "
+            f"`policy={policy.policy}`; leave `backend` out"
         )
 
 

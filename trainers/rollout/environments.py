@@ -64,7 +64,7 @@ class EnvFactory:
             try:
                 env = kind(env)
             except TypeError as error:
-                raise UsageError(f"--wrapper {name} wraps no environment ({error})") from error
+                raise UsageError(f"`wrapper={name}` wraps no environment ({error})") from error
         return env
 
 
@@ -99,7 +99,7 @@ class Environments:
 
     def __init__(self, args: EnvArguments, *, episodes: int = MOST_ENVS) -> None:
         if not args.env:
-            raise UsageError("no environment is named; pass --env, such as --env TextCraft")
+            raise UsageError("no environment is named; pass `env`, such as `env=TextCraft`")
         self.args = args
         slots = args.num_envs or min(episodes, MOST_ENVS)
         self._factories = {
@@ -207,8 +207,8 @@ class Environments:
             if longest > most:
                 names = ", ".join(self.names[name] for name in turns)
                 raise UsageError(
-                    f"--horizon {text} goes up to {longest} turns, and {names} ends after {most}; "
-                    f"lower the horizon, or pass --max_turns {longest}"
+                    f"`horizon={text}` goes up to {longest} turns, and {names} ends after {most}; "
+                    f"lower the horizon, or pass `max_turns={longest}`"
                 )
 
     def rollout(
@@ -294,8 +294,8 @@ class Environments:
         ]
         if without:
             raise UsageError(
-                "--turn_credit information_gain needs environments that know the right answer, as "
-                f"SearchQA does, got {', '.join(without)}; use --turn_credit gagpo"
+                "`turn_credit=information_gain` needs environments that know the right answer, as "
+                f"SearchQA does, got {', '.join(without)}; use `turn_credit=gagpo`"
             )
 
     def check_copies(self) -> None:
@@ -309,8 +309,8 @@ class Environments:
                 env.snapshot()
             except (AttributeError, ValueError) as error:
                 raise UsageError(
-                    f"--branch_roots copies environments, and {self.names[name]} cannot be copied "
-                    f"({error}); leave it out of --env, or pass --branch_roots 0"
+                    f"`branch_roots` copies environments, and {self.names[name]} cannot be copied "
+                    f"({error}); leave it out of `env`, or pass `branch_roots=0`"
                 ) from error
 
     def right_answer(self, task_id: str) -> tuple[str, str]:
@@ -342,13 +342,13 @@ def check_of_environments(episodes: Iterable[Trajectory], environments: Environm
         named, played = ", ".join(sorted(scenarios)), ", ".join(environments.names.values())
         # An episode of an environment that is not here has the bare name in place of an id.
         known = sorted({episode.env_id for episode in of_tasks if "/" in episode.env_id})
-        remedy = "leave --env out to measure nothing"
+        remedy = "leave `env` out to measure nothing"
         if known:
             remedy = (
-                f"pass --env {known[0]}, beside --env {environments.env_ids[0]} "
+                f"pass `env={known[0]}`, beside `env={environments.env_ids[0]}` "
                 f"to measure that too, or {remedy}"
             )
-        raise UsageError(f"--data holds episodes of {named}, and --env is {played}; {remedy}")
+        raise UsageError(f"`data` holds episodes of {named}, and `env` is {played}; {remedy}")
 
 
 def mixture_of(
@@ -373,13 +373,13 @@ def mixture_of(
         played = ", ".join(weights)
         if UNNAMED in strange:
             raise UsageError(
-                f"--mix weighs {played}, and there are conversations that name no task, so they "
-                "are of no environment; give each the id of a task as its item_id, or leave --mix "
+                f"`mix` weighs {played}, and there are conversations that name no task, so they "
+                "are of no environment; give each the id of a task as its item_id, or leave `mix` "
                 "out"
             )
         raise UsageError(
-            f"--mix weighs {played}, and there are episodes of {', '.join(strange)}; name these "
-            "environments by --env too, with a weight each, or leave --mix out"
+            f"`mix` weighs {played}, and there are episodes of {', '.join(strange)}; name these "
+            "environments by `env` too, with a weight each, or leave `mix` out"
         )
     if len(weights) > 1 and missing:
         logger.warning(
@@ -425,8 +425,8 @@ def _no_tasks(name: str, task_set: TaskSet, split: str, option: str) -> str:
     """Return why an environment cannot be played on a split, with the remedy."""
     why = task_set.explain_empty(split)
     sizes = ", ".join(f"{own} {len(task_set.numbers(own))}" for own in task_set.splits)
-    without = ", or pass --eval_strategy no to train without" if option == "--eval_split" else ""
+    without = ", or pass `eval_strategy=no` to train without" if option == "eval_split" else ""
     return (
-        f"{name} has no tasks in {option} {split}{f' ({why})' if why else ''}; it has {sizes}: "
-        f"choose another {option}{without}"
+        f"{name} has no tasks in `{option}={split}`{f' ({why})' if why else ''}; it has {sizes}: "
+        f"choose another `{option}`{without}"
     )

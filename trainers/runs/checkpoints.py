@@ -95,7 +95,7 @@ def check_optimizer(checkpoint: Path) -> None:
         raise UsageError(
             f"{checkpoint} has no state of the optimizer, so the run cannot go on from it; name it "
             "as the model of a new run (runs that are to be resumed are saved without "
-            "--save_only_model)"
+            "`save_only_model`)"
         )
 
 

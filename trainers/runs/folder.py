@@ -221,7 +221,7 @@ def explain_missing_model(name: str) -> str | None:
     instead = "" if checkpoint is None else f"name its last checkpoint, {checkpoint}, or "
     return (
         f"{name} holds a run that has not ended, so there is no model yet; {instead}go on with the "
-        "run: its command and --resume"
+        "run: its command and `resume`"
     )
 
 

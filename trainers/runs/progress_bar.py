@@ -221,7 +221,7 @@ class FinishedEpisodes(dict[int, Trajectory]):
             if record.get("options") != options:
                 raise UsageError(
                     f"{path} holds episodes that were played with other options; give these "
-                    "again, or leave --resume out"
+                    "again, or leave `resume` out"
                 )
             super().__setitem__(record["place"], Trajectory.from_json(record))
 
@@ -363,6 +363,6 @@ def _unfinished_file_of(path: Path, *, resume: bool) -> Path:
         )
     if resume and earlier == new and path.exists():
         raise UsageError(
-            f"{path} is finished, so there is nothing to resume; leave --resume out to play anew"
+            f"{path} is finished, so there is nothing to resume; leave `resume` out to play anew"
         )
     return earlier if resume else new

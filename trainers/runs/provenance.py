@@ -143,7 +143,7 @@ def resumption(
         if other and one != other:
             raise UsageError(
                 f"{folder} holds a run of {one[0]!r}, which {other[0]!r} cannot resume; choose "
-                "another --output_dir, or leave --resume out to set that run aside"
+                "another `output_dir`, or leave `resume` out to set that run aside"
             )
     changed = changed_options(before, now) if before else {}
     if changed:

@@ -218,7 +218,7 @@ class SkipNonFinite(TrainerCallback):
             raise FloatingPointError(
                 f"the gradients of {self._in_a_row} steps in a row held inf or nan, the last at "
                 f"step {step}: the policy or its loss has diverged. Go back to a checkpoint from "
-                "before with a lower --learning_rate or --max_grad_norm, or a higher --beta; look "
+                "before with a lower `learning_rate` or `max_grad_norm`, or a higher `beta`; look "
                 "at grad_norm and entropy in metrics.jsonl to see where it began"
             )
 

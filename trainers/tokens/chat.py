@@ -36,7 +36,7 @@ _THINKING = ("enable_thinking", "thinking", "reasoning_effort")
 """Variables of templates by which a model is told whether to think."""
 
 REMEDY = (
-    "pass --chat_template FILE, or in Python set tokenizer.chat_template, e.g. to "
+    "pass `chat_template=FILE`, or in Python set tokenizer.chat_template, e.g. to "
     "trainers.CHATML_TEMPLATE"
 )
 

@@ -230,8 +230,8 @@ def test_a_server_that_fails_is_a_failure_and_one_that_refuses_an_error() -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"backend": "vllm_server"}, "--server_url go together"),
-        ({"server_url": "http://x"}, "--server_url go together"),
+        ({"backend": "vllm_server"}, "`server_url` go together"),
+        ({"server_url": "http://x"}, "`server_url` go together"),
         ({"backend_kwargs": '{"a": 1}'}, r"hf takes no further arguments, got \['a'\]"),
         ({"backend": "vllm", "backend_kwargs": "[]"}, "backend_kwargs must be a JSON object"),
     ],

@@ -71,7 +71,7 @@ TOLD_BY_PEFT = pytest.mark.filterwarnings("ignore::UserWarning")
 @TOLD_BY_PEFT
 @pytest.mark.parametrize("options", APART, ids=str)
 def test_a_tied_head_that_an_adapter_sets_apart_goes_to_no_engine(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="--backend hf"):
+    with pytest.raises(ValueError, match="`backend=hf`"):
         list(named_weights(adapted(**options)))
 
 
@@ -117,7 +117,7 @@ def test_weights_that_fsdp_has_split_are_gathered(tmp_path: Any) -> None:
 def test_weights_that_cannot_be_handed_over_are_refused() -> None:
     model: Any = make_model()
     model.is_quantized = True
-    with pytest.raises(ValueError, match="quantized .* use --backend hf"):
+    with pytest.raises(ValueError, match="quantized .* use `backend=hf`"):
         next(named_weights(model))
     split: Any = make_model()
     split.model.norm.weight.ds_id = 3

@@ -197,7 +197,7 @@ def test_turns_in_traces_of_their_own_can_be_compared_one_by_one() -> None:
         assert ids[:start] == chat.conversation_ids("Rules.", ["see 0", "see 1"], ["go"])  # type: ignore[attr-defined]
         assert ids[start:] == chat.action_ids(word)
         assert row[f"{side}_mask"][start:] == [1] * len(chat.action_ids(word))
-    with pytest.raises(ValueError, match=r"several token windows.*--compared_turns 1"):
+    with pytest.raises(ValueError, match=r"several token windows.*`compared_turns=1`"):
         pair_rows(preference_pairs([good, bad]), chat)
 
 

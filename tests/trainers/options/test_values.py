@@ -119,7 +119,7 @@ def test_weights_are_whole_numbers_in_proportion() -> None:
     assert read_weights("mix", [0.5, 0.25, 0.25], "abc") == [2, 1, 1]
     assert read_weights("mix", {"c": 1, "b": 1, "a": 2}, "abc") == [2, 1, 1]
     for wrong in ({"a": 1, "b": 2}, {"a": 1, "b": 2, "d": 1}, [1, 2], [1, 2, None], 3):
-        with pytest.raises(UsageError, match="--mix must hold a number above 0 for each --env"):
+        with pytest.raises(UsageError, match="`mix` must hold a number above 0 for each `env`"):
             read_weights("mix", wrong, "abc")  # type: ignore[arg-type]
     args = EnvArguments(env=["TextCraft", "BabyAI"], mix={"BabyAI": 1, "TextCraft": 2})
     assert args.weights == [2, 1] and args.mix == "2,1"  # as run.json and the card have it

@@ -270,7 +270,7 @@ def test_a_refusal_for_an_unknown_reason_is_of_its_prompt_once_the_server_has_an
 def test_a_request_that_the_server_never_takes_ends_the_command_and_costs_nothing() -> None:
     told = '{"error": {"message": "Unsupported parameter: max_tokens"}}'
     with serving({CHAT: lambda body: Failure(400, told)}) as server:
-        with pytest.raises(UsageError, match=r"400: Unsupported .*--api_kwargs"):
+        with pytest.raises(UsageError, match=r"400: Unsupported .*`api_kwargs`"):
             rollout_of(server).run([f"letters_{number}" for number in range(8)])
     assert len(server.requests) <= 4  # those of the first wave
 
@@ -280,7 +280,7 @@ def test_a_request_that_the_server_never_takes_ends_the_command_and_costs_nothin
     [
         (Failure(401), "OPENAI_API_KEY"),
         (Failure(403), "OPENAI_API_KEY"),
-        (Failure(404), "--api_model"),
+        (Failure(404), "`api_model`"),
         (Failure(402), "no credit left"),
         (Failure(429, '{"error": {"message": "-", "code": "insufficient_quota"}}'), "no credit"),
     ],

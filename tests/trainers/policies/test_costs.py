@@ -309,14 +309,14 @@ def test_a_file_that_lists_no_policies_is_refused(text: str, told: str, tmp_path
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"policy": "smal"}, "lists small, large; name one with --policy, got smal"),
-        ({"policy": "tiny"}, "name one with --policy, got tiny, the default"),
+        ({"policy": "smal"}, "lists small, large; name one with `policy`, got smal"),
+        ({"policy": "tiny"}, "name one with `policy`, got tiny, the default"),
         (
             {"policy": "127.0.0.1:8000/v1", "policies": None},
             "begins with http:// or https://, such as http://127.0.0.1:8000/v1",
         ),
         ({"policy": "api.example.com/v1", "policies": None}, "such as http://api.example.com/v1"),
-        ({"policy": "small", "api_model": "m"}, "--api_model m goes with an address"),
+        ({"policy": "small", "api_model": "m"}, "`api_model=m` goes with an address"),
         ({"policy": "random", "policies": None, "max_cost": 1.0}, "needs a policy behind a server"),
         ({"policy": "small", "max_cost": 0.0}, "max_cost must be > 0, got 0.0"),
     ],

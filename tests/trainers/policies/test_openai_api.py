@@ -231,7 +231,7 @@ def test_the_episodes_token_budget_goes_by_the_servers_count() -> None:
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
-    [(401, "OPENAI_API_KEY"), (404, "--api_model"), (400, "--api_kwargs")],
+    [(401, "OPENAI_API_KEY"), (404, "`api_model`"), (400, "`api_kwargs`")],
 )
 def test_a_refused_request_stops_at_once_and_names_the_remedy(status: int, remedy: str) -> None:
     failure = Failure(status, '{"error": {"message": "no such thing"}}')
@@ -310,7 +310,7 @@ def test_the_commands_measure_and_collect_by_address(
 def test_several_models_on_a_server_need_a_name() -> None:
     options = ["--env", ENV_ID, "--policy"]
     with serving({"/v1/models": models("one", "two")}) as server:
-        with pytest.raises(ValueError, match=r"serves \['one', 'two'\]; name one with --api_model"):
+        with pytest.raises(ValueError, match=r"serves \['one', 'two'\]; name one with `api_model`"):
             evaluate_main([*options, f"{server.url}/v1"])
         with pytest.raises(ValueError, match="with its /v1"):
             evaluate_main([*options, server.url])

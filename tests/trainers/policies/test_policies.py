@@ -46,7 +46,7 @@ def test_a_model_that_is_there_passes(tmp_path: Path) -> None:
 def test_cuts_of_the_distribution_are_for_models_and_in_their_bounds() -> None:
     assert PolicyArguments(policy="tiny", top_k=3, top_p=0.9, min_p=0.1).top_k == 3
     for policy in ("expert", "random", "http://localhost:8000/v1"):
-        with pytest.raises(ValueError, match=f"got --policy {policy}; .* --api_kwargs"):
+        with pytest.raises(ValueError, match=f"got `policy={policy}`; .* `api_kwargs`"):
             PolicyArguments(policy=policy, top_p=0.9)
     with pytest.raises(ValueError, match="top_p must be above 0 and at most 1, got 2"):
         PolicyArguments(policy="tiny", top_p=2)
@@ -87,5 +87,7 @@ def test_a_backend_is_refused_where_no_model_is_loaded(
     command: Any, policy: str, tmp_path: Path
 ) -> None:
     words = f"--env {ENV_ID} --policy {policy} --backend vllm --out {tmp_path / 'out.json'}"
-    with pytest.raises(UsageError, match=f"--backend vllm samples from a model .* {policy};"):
+    with pytest.raises(
+        UsageError, match=f"`backend=vllm` samples from a model .* `policy={policy}`;"
+    ):
         command(words.split())

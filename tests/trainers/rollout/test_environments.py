@@ -91,9 +91,9 @@ def test_a_split_without_tasks_is_refused_with_what_helps(train_alone: str, tmp_
     out = ["--output_dir", str(tmp_path / "run")]
     with pytest.raises(UsageError) as raised:
         train_grpo([*options, *out])
-    expected = lacks.format("--eval_split validation", tmp_path) + sizes.format("--eval_split")
-    assert str(raised.value) == f"{expected}, or pass --eval_strategy no to train without"
-    with pytest.raises(UsageError, match=r"has no tasks in --split test .* choose another --split"):
+    expected = lacks.format("`eval_split=validation`", tmp_path) + sizes.format("`eval_split`")
+    assert str(raised.value) == f"{expected}, or pass `eval_strategy=no` to train without"
+    with pytest.raises(UsageError, match=r"has no tasks in `split=test` .* choose another `split`"):
         evaluate(options)
 
 
@@ -107,7 +107,7 @@ def test_splits_may_be_empty_where_nobody_chose_one(train_alone: str) -> None:
 @pytest.mark.parametrize(
     ("max_turns", "horizon", "message"),
     [
-        (5, "50", "--horizon 50 goes up to 50 turns, and TextCraft, BabyAI ends after 5; lower"),
+        (5, "50", "`horizon=50` goes up to 50 turns, and TextCraft, BabyAI ends after 5; lower"),
         (None, "scaling:6,12,40@9", "up to 40 turns, and TextCraft, BabyAI ends after 30; .*40"),
         (None, {"BabyAI": "adaptive:6,21@9"}, "up to 21 turns, and BabyAI ends after 20; .*21"),
     ],

@@ -50,7 +50,7 @@ def test_a_call_that_plays_anew_tells_of_what_an_earlier_one_kept(
 def test_what_is_finished_is_not_played_again_by_resuming(tmp_path: Path) -> None:
     out = tmp_path / "episodes.jsonl"
     out.write_text("")
-    with pytest.raises(UsageError, match=r"episodes.jsonl is finished.*leave --resume out"):
+    with pytest.raises(UsageError, match=r"episodes.jsonl is finished.*leave `resume` out"):
         Watch("tiny", 2, output_file=out, resume=True)
     Watch("tiny", 2, output_file=out)
 
