@@ -157,3 +157,19 @@ def register_helpers() -> None:
     if COUNTING_ID not in registered_ids():
         register_env(COUNTING_ID, CountingEnv)
         register_env(FRAGILE_ID, FragileEnv)
+
+
+def accepted(env: TextEnv, action: str) -> str:
+    """Take a valid action that earns and ends nothing, and return the observation."""
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (0.0, False, False)
+    assert info["is_valid_action"], observation
+    return observation
+
+
+def refused(env: TextEnv, action: str) -> str:
+    """Take an invalid action, which earns and ends nothing, and return the observation."""
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (0.0, False, False)
+    assert not info["is_valid_action"]
+    return observation

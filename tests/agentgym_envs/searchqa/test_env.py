@@ -13,6 +13,7 @@ from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
+from tests.helpers import accepted, refused
 from trainers.policies.scripted import play
 from wrappers import FailureRules, TextVectorEnv
 from wrappers.vector.backends import LOCAL_BACKENDS, Backend
@@ -25,20 +26,6 @@ def env() -> SearchQAEnv:
     return env
 
 
-def answer_to(env: SearchQAEnv, action: str) -> str:
-    observation, reward, terminated, truncated, info = env.step(action)
-    assert (reward, terminated, truncated) == (0.0, False, False)
-    assert info["is_valid_action"], observation
-    return observation
-
-
-def refused(env: SearchQAEnv, action: str) -> str:
-    observation, reward, terminated, truncated, info = env.step(action)
-    assert (reward, terminated, truncated) == (0.0, False, False)
-    assert not info["is_valid_action"]
-    return observation
-
-
 def test_the_first_observation_is_the_question(env: SearchQAEnv) -> None:
     observation, info = env.reset(options={"task_id": "searchqa_1"})
     assert observation == "Question: Where was the teacher of Orla Venn born?"
@@ -49,12 +36,12 @@ def test_the_first_observation_is_the_question(env: SearchQAEnv) -> None:
 
 
 def test_a_search_shows_numbered_passages(env: SearchQAEnv) -> None:
-    assert answer_to(env, "<search>Ivo Brann</search>") == (
+    assert accepted(env, "<search>Ivo Brann</search>") == (
         "<information>Doc 1(Title: Ivo Brann) Ivo Brann, a sculptor, was born in the town of "
         "Quill in 1871.\nDoc 2(Title: Orla Venn) In her youth Orla Venn studied under the "
         "sculptor Ivo Brann.</information>"
     )
-    assert answer_to(env, "<search>zzz</search>") == (
+    assert accepted(env, "<search>zzz</search>") == (
         "<information>Nothing was found. Use other words.</information>"
     )
 
@@ -70,28 +57,28 @@ def test_a_document_opens_by_title_and_by_number(env: SearchQAEnv) -> None:
         "<information>Document(Title: Ivo Brann) Ivo Brann, a sculptor, was born in the town of "
         "Quill in 1871.</information>"
     )
-    assert answer_to(env, "<open>Ivo Brann</open>") == page
-    assert answer_to(env, '<open> "ivo brann" </open>') == page
-    answer_to(env, "<search>Ivo Brann</search>")
+    assert accepted(env, "<open>Ivo Brann</open>") == page
+    assert accepted(env, '<open> "ivo brann" </open>') == page
+    accepted(env, "<search>Ivo Brann</search>")
     for name in ("Doc 1", "doc 1", "1", "Document 1", "Doc 1 | page 1"):
-        assert answer_to(env, f"<open>{name}</open>") == page
+        assert accepted(env, f"<open>{name}</open>") == page
 
 
 def test_a_long_document_opens_page_by_page(env: SearchQAEnv) -> None:
-    first = answer_to(env, "<open>Orla Venn</open>")
+    first = accepted(env, "<open>Orla Venn</open>")
     assert first == (
         "<information>Document(Title: Orla Venn, page 1 of 2) Orla Venn was a painter from Tarsk."
         "\nIn her youth Orla Venn studied under the sculptor Ivo Brann."
         '\n(To read on, open "Orla Venn | page 2".)</information>'
     )
-    second = answer_to(env, '<open>"Orla Venn | page 2"</open>')
+    second = accepted(env, '<open>"Orla Venn | page 2"</open>')
     assert second.startswith("<information>Document(Title: Orla Venn, page 2 of 2) LLL")
     assert second.endswith("\nHer motto was 'stone remembers'.</information>")
 
 
 def test_what_cannot_be_opened_is_told(env: SearchQAEnv) -> None:
     assert "no search has found anything yet" in refused(env, "<open>Doc 1</open>")
-    answer_to(env, "<search>Ivo Brann</search>")
+    accepted(env, "<search>Ivo Brann</search>")
     assert "Doc 1 to Doc 2" in refused(env, "<open>Doc 3</open>")
     assert "'Nobody'; take a title as a search shows it." in refused(env, "<open>Nobody</open>")
     assert "did you mean Orla Venn?" in refused(env, "<open>Orla Ven</open>")
@@ -108,16 +95,16 @@ def test_a_number_that_is_a_title_opens_that_title() -> None:
     )
     env = small_world.make(corpus=corpus)
     env.reset(options={"task_id": 0})
-    answer_to(env, "<search>a flood</search>")
-    assert "A year of floods" in answer_to(env, "<open>1871</open>")
+    accepted(env, "<search>a flood</search>")
+    assert "A year of floods" in accepted(env, "<open>1871</open>")
     assert "no Doc 1872" in refused(env, "<open>1872</open>")
 
 
 def test_programs_run(env: SearchQAEnv) -> None:
-    assert answer_to(env, "<python>for i in range(2):\n    print(1871 + i)</python>") == (
+    assert accepted(env, "<python>for i in range(2):\n    print(1871 + i)</python>") == (
         "<output>1871\n1872</output>"
     )
-    assert "ZeroDivisionError" in answer_to(env, "<python>1/0</python>")
+    assert "ZeroDivisionError" in accepted(env, "<python>1/0</python>")
     assert "SyntaxError" in refused(env, "<python>def (</python>")
 
 
@@ -174,10 +161,10 @@ def test_a_program_of_many_lines_survives_the_format(action_format: str) -> None
         "function_call": json.dumps({"name": "python", "arguments": {"code": CODE}}),
         "code": f"```python\npython({CODE!r})\n```",
     }[action_format]
-    assert answer_to(env, completion) == "<output>7 </python> {'k': 1}</output>"
+    assert accepted(env, completion) == "<output>7 </python> {'k': 1}</output>"
     if action_format != "plain":
         again = env.parser.format(f"<python>{CODE}</python>")
-        assert answer_to(env, again) == "<output>7 </python> {'k': 1}</output>"
+        assert accepted(env, again) == "<output>7 </python> {'k': 1}</output>"
 
 
 def test_top_k_is_bounded() -> None:
@@ -218,12 +205,12 @@ class Elsewhere:
 def test_without_a_corpus_a_document_is_what_was_read_of_it() -> None:
     env = SearchQAEnv(data_dir=small_world.questions(), retriever=Elsewhere())
     env.reset(options={"task_id": 0})
-    answer_to(env, "<search>one</search>")
-    assert answer_to(env, "<open>Doc 1</open>") == (
+    accepted(env, "<search>one</search>")
+    assert accepted(env, "<open>Doc 1</open>") == (
         "<information>Document(Title: Far Away) First part.</information>"
     )
-    answer_to(env, "<search>both</search>")
-    assert answer_to(env, "<open>far away</open>").endswith(
+    accepted(env, "<search>both</search>")
+    assert accepted(env, "<open>far away</open>").endswith(
         "First part.\nSecond part.</information>"
     )
 
@@ -306,6 +293,6 @@ def test_questions_and_corpus_are_read_from_files_once(tmp_path: Path) -> None:
     observation, info = first.reset(options={"task_id": "searchqa_0"})
     assert observation == "Question: where was Ivo Brann born?"
     assert (info["subtask"], info["split"]) == ("nq", "test")
-    assert "Doc 1(Title: Ivo Brann) Ivo Brann, a" in answer_to(first, "<search>Ivo Brann</search>")
-    assert "page 1 of 2) Orla" in answer_to(first, "<open>Orla Venn</open>")
+    assert "Doc 1(Title: Ivo Brann) Ivo Brann, a" in accepted(first, "<search>Ivo Brann</search>")
+    assert "page 1 of 2) Orla" in accepted(first, "<open>Orla Venn</open>")
     assert list(first.expert()) == ["<answer>Quill</answer>"]

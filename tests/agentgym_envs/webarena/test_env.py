@@ -17,6 +17,7 @@ from agentgym_envs.webarena.sites.people import AGENT
 from agentgym_envs.webarena.tasks.files import WebTask, read_tasks, write_tasks
 from tests.agentgym_envs.webarena import small_tasks
 from tests.agentgym_envs.webarena.still import StrictJudge
+from tests.helpers import accepted, refused
 from wrappers import RecordTrajectories
 
 ROOT = Path(__file__).parents[3]
@@ -36,20 +37,6 @@ def element(env: WebArenaEnv, role: str, name: str) -> int:
     return node.element
 
 
-def shown(env: WebArenaEnv, action: str) -> str:
-    observation, reward, terminated, truncated, info = env.step(action)
-    assert (reward, terminated, truncated) == (0.0, False, False)
-    assert info["is_valid_action"], observation
-    return observation
-
-
-def refused(env: WebArenaEnv, action: str) -> str:
-    observation, reward, terminated, truncated, info = env.step(action)
-    assert (reward, terminated, truncated) == (0.0, False, False)
-    assert not info["is_valid_action"]
-    return observation
-
-
 def test_the_first_observation_is_the_goal_and_the_first_page(env: WebArenaEnv) -> None:
     observation, info = env.reset(options={"task_id": "webarena_0"})
     lines = observation.splitlines()
@@ -67,10 +54,10 @@ def test_the_first_observation_is_the_goal_and_the_first_page(env: WebArenaEnv) 
 
 def test_later_observations_show_the_page_alone(env: WebArenaEnv) -> None:
     begin(env, 1)
-    observation = shown(env, f"click [{element(env, 'link', 'Wayfinder')}]")
+    observation = accepted(env, f"click [{element(env, 'link', 'Wayfinder')}]")
     assert observation.splitlines()[1] == "URL: http://map.test/"
     assert "Goal" not in observation
-    assert shown(env, "go_back").splitlines()[1] == "URL: http://homepage.test/"
+    assert accepted(env, "go_back").splitlines()[1] == "URL: http://homepage.test/"
 
 
 def test_what_went_wrong_comes_first_and_the_page_after_it(env: WebArenaEnv) -> None:
@@ -118,7 +105,7 @@ def test_the_last_page_s_address_is_judged(env: WebArenaEnv) -> None:
     begin(env, 1)
     assert env.step("stop []")[4]["success"] is False
     begin(env, 1)
-    shown(env, f"click [{element(env, 'link', 'Wayfinder')}]")
+    accepted(env, f"click [{element(env, 'link', 'Wayfinder')}]")
     assert env.step("stop []")[4]["success"] is True
 
 
@@ -145,7 +132,7 @@ def test_without_a_judge_an_answer_is_unscored(env: WebArenaEnv, tmp_path: Path)
 
 def test_a_new_episode_forgets_the_last_one(env: WebArenaEnv) -> None:
     first = begin(env, 0)
-    shown(env, "new_tab")
+    accepted(env, "new_tab")
     env.step("stop [41]")
     observation, info = env.reset(options={"task_id": 0})
     assert observation == first
@@ -155,7 +142,7 @@ def test_a_new_episode_forgets_the_last_one(env: WebArenaEnv) -> None:
 
 def test_a_task_may_begin_with_several_tabs(env: WebArenaEnv) -> None:
     assert "Tabs: [0] 'Homepage' (current), [1] 'Wayfinder" in begin(env, 5)
-    assert "(current)\nURL: http://map.test/" in shown(env, "tab_focus [1]")
+    assert "(current)\nURL: http://map.test/" in accepted(env, "tab_focus [1]")
 
 
 def test_the_agent_is_signed_in_where_a_task_says_so(tmp_path: Path) -> None:
@@ -180,9 +167,9 @@ def test_a_long_page_is_shown_in_parts(tmp_path: Path) -> None:
     every_line = begin(whole, 0).splitlines()[4:]
     first = begin(env, 0).splitlines()
     assert first[4:] == [*every_line[:5], f"({len(every_line) - 5} lines below: scroll [down])"]
-    lines = shown(env, "scroll [down]").splitlines()
+    lines = accepted(env, "scroll [down]").splitlines()
     assert lines[2:8] == ["(5 lines above: scroll [up])", *every_line[5:10]]
-    shown(env, "scroll [up]")
+    accepted(env, "scroll [up]")
     assert "nothing above" in refused(env, "scroll [up]")
     assert "nothing below" in (begin(whole, 0) and refused(whole, "scroll [down]"))
 

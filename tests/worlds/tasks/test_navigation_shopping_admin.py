@@ -10,12 +10,10 @@ import pytest
 
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.sites.filters import MONTHS
-from tests.worlds.tasks.arriving import WORLD, case_at, cases, ends_at, reference
-from worlds.tasks.drawing import STRIDE
-from worlds.tasks.template import INSTANCES
+from tests.worlds.tasks.arriving import WORLD, case_of, cases, ends_at, reference
 
 HOME = "http://shopping-admin.test"
-ADDRESS_FORM, REPORT, PRODUCT, REVIEWS = NUMBERS = (56, 57, 58, 59)
+ADDRESS_FORM, REPORT, PRODUCT, REVIEWS = (56, 57, 58, 59)
 SOME = (0, 33)
 DAY = timedelta(days=1)
 SPANS = {"quarter": 3, "half": 6}
@@ -59,13 +57,6 @@ def changed_query(url: str, **changes: str | None) -> str:
 
 
 # The references -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_every_instance_ends_on_a_page_of_its_own(number: int) -> None:
-    assert len({reference(case) for case in cases(number)}) == INSTANCES
-    kinds = {tuple(case.evaluation["eval_types"]) for case in cases(number)}
-    assert kinds == {("state_change", "page_shown")}
 
 
 def test_the_form_is_that_of_the_one_order_with_the_extreme_total(shop: sqlite3.Connection) -> None:
@@ -152,21 +143,11 @@ def test_the_page_of_reviews_exists_and_is_not_the_first(shop: sqlite3.Connectio
 # Other pages ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("instance", SOME)
-def test_the_page_that_is_asked_for_scores_and_the_start_does_not(
-    env: WebArenaEnv, number: int, instance: int
-) -> None:
-    url = reference(case_at(number * STRIDE + instance))
-    assert ends_at(env, number, instance, url) == 1.0
-    assert ends_at(env, number, instance, f"{HOME}/") == 0.0
-
-
 @pytest.mark.parametrize("instance", SOME)
 def test_the_order_itself_and_another_order_s_form_do_not_score(
     env: WebArenaEnv, shop: sqlite3.Connection, instance: int
 ) -> None:
-    right = reference(case_at(ADDRESS_FORM * STRIDE + instance))
+    right = reference(case_of(ADDRESS_FORM, instance))
     order = right.removesuffix("/address")
     last = shop.execute("SELECT max(number) FROM orders").fetchone()[0]
     for url in (order, f"{order}/ship", f"{HOME}/orders/{last}/address", f"{HOME}/orders"):
@@ -175,7 +156,7 @@ def test_the_order_itself_and_another_order_s_form_do_not_score(
 
 @pytest.mark.parametrize("instance", SOME)
 def test_a_report_set_up_otherwise_does_not_score(env: WebArenaEnv, instance: int) -> None:
-    right = reference(case_at(REPORT * STRIDE + instance))
+    right = reference(case_of(REPORT, instance))
     wrong = [changed_query(right, **{name: None}) for name in ("from", "to", "search", "sort")]
     wrong += [
         changed_query(right, **{"from": "2024-03-01"}),
@@ -207,7 +188,7 @@ def test_a_product_whose_number_begins_alike_does_not_score(
 def test_another_product_of_the_order_does_not_score(
     env: WebArenaEnv, shop: sqlite3.Connection, instance: int
 ) -> None:
-    right = reference(case_at(PRODUCT * STRIDE + instance))
+    right = reference(case_of(PRODUCT, instance))
     others = shop.execute(
         "SELECT DISTINCT b.product_id FROM order_items a JOIN order_items b "
         "ON a.order_id = b.order_id AND a.product_id <> b.product_id WHERE a.product_id = ? "
@@ -223,7 +204,7 @@ def test_another_product_of_the_order_does_not_score(
 def test_another_page_of_the_reviews_or_another_list_does_not_score(
     env: WebArenaEnv, instance: int
 ) -> None:
-    right = reference(case_at(REVIEWS * STRIDE + instance))
+    right = reference(case_of(REVIEWS, instance))
     names = ("status", "rating", "from", "to", "sort", "page")
     wrong = [changed_query(right, **{name: None}) for name in names]
     wrong += [changed_query(right, page="1"), changed_query(right, page="4")]
