@@ -14,6 +14,7 @@ from agentgym_envs.errors import EnvFailure
 from agentgym_envs.files import is_storage_failure
 from agentgym_envs.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
+from trainers.models.loading import adapter_config, load_policy
 from trainers.options.algorithms import training_parser
 from trainers.options.checks import LOADING, ROLLOUT, refuse_ignored
 from trainers.options.configs import ModelArguments
@@ -114,6 +115,58 @@ def run_training(
     finally:
         if environments is not None:
             environments.close()
+
+
+def use_revision_for_reference(args: Any, revision: str | None) -> None:
+    """Let TRL load the KL's reference, which it names by the model alone, at its revision.
+
+    TRL warns that the policy itself ignores the revision, so the default is left out.
+    """
+    if args.beta and revision not in (None, "main"):
+        args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
+
+
+def train_online(
+    argv: list[str] | None,
+    *,
+    algorithm: str,
+    trainer: type[Any],
+    description: str,
+) -> int:
+    """Run a training command.
+
+    Args:
+        argv: the options; None takes the process's own.
+        algorithm: the command's name.
+        trainer: an `OnlineTrainer`, made from the policy, the environments and the options.
+        description: what the command does.
+
+    Returns:
+        The exit status.
+    """
+    env, rollout, evaluation, run, model_args, args = parse_training(
+        argv, algorithm=algorithm, config=trainer.config, description=description
+    )
+    model, tokenizer = load_policy(model_args, args)
+    use_revision_for_reference(args, model_args.model_revision)
+    with refusing():
+        made: Any = trainer(
+            model,
+            env,
+            args=args,
+            rollout=rollout,
+            evaluation=evaluation,
+            processing_class=tokenizer,
+            peft_config=adapter_config(model_args),
+        )
+    run_training(
+        made,
+        command=f"train {algorithm}",
+        resume=run.resume,
+        configs=[model_args],
+        environments=made.task_environments,
+    )
+    return 0
 
 
 @contextmanager

@@ -28,7 +28,6 @@ from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.offline import watch_by_playing
-from trainers.evaluation.validation import RolloutEvaluationMixin
 from trainers.models.loading import (
     adapter_config,
     context_length,
@@ -84,7 +83,7 @@ def pairs_of(
     )
 
 
-class AgentDPOTrainer(RolloutEvaluationMixin, PreferenceTrainer):
+class AgentDPOTrainer(PreferenceTrainer):
     """`trl.DPOTrainer` on pairs of trajectories, with evaluations that play.
 
     ```python

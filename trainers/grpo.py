@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from trainers.options.algorithms import ALGORITHMS, answer_help
@@ -22,10 +21,11 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 
 import torch
 
-from agentgym_envs.trajectory import Trajectory
+from trainers.command import train_online
 from trainers.credit.advantages import (
     divide_by_group_mean,
-    groups_that_vary,
+    group_advantages,
+    normalized_sum,
     scale_by_environment,
     subtract_group_mean,
     turn_of_token,
@@ -37,16 +37,15 @@ from trainers.credit.gigpo import gigpo
 from trainers.credit.group_filter import keep_by_variance
 from trainers.credit.hgpo import hgpo
 from trainers.credit.information_gain import information_gain
-from trainers.credit.rewards import rewards_by_turn
 from trainers.credit.turn_returns import pays_along_the_way, turn_returns
 from trainers.credit.turns import TurnBatch, mean_per_turn
-from trainers.online import OnlineTrainer, train_online
+from trainers.online import OnlineTrainer
 from trainers.options.checks import BY_STATE, SUMMED
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import UsageError, run_command
-from trainers.rollout.branching import play_branched
-from trainers.rollout.resampling import DynamicSampling, Play
+from trainers.rollout.players import Grouped, Lockstep
+from trainers.rollout.resampling import DynamicSampling
 from trainers.tokens.encoding import PieceEncoder
 from trainers.training_tasks import task_ids_of
 from trainers.trl_bridge import EpisodeBatch
@@ -69,8 +68,8 @@ class AgentGRPOTrainer(OnlineTrainer):
 
     config = AgentGRPOConfig
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def make_player(self) -> Lockstep:
+        """Return what plays the training batches, with branches and further groups."""
         options: Any = self.args
         if getattr(options, "turn_credit", "none") == "information_gain":
             self.task_environments.check_right_answers()
@@ -80,39 +79,28 @@ class AgentGRPOTrainer(OnlineTrainer):
             self._check_groups_are_whole(name)
         if self._roots:
             self.task_environments.check_copies()
+        if not self._roots and most <= 1:
+            return super().make_player()
+        dynamic = None
         if most > 1:
-            self._dynamic = DynamicSampling(
+            dynamic = DynamicSampling(
                 task_ids_of(self.train_dataset, option="--dynamic_sampling"),
                 group_size=self.num_generations,
                 most=most,
                 rewards_of=self.rewards_of,
                 seed=options.seed,
             )
-        if self._roots or self._dynamic is not None:
-            self.take_batch = self._play_groups
-
-    def _play_groups(self, task_ids: list[str]) -> list[Trajectory]:
-        """Play a batch with branches, and further groups, as the options say."""
-        options = self.rollout_options()
-        play: Play = self.rollout.run
-        if self._roots:
-            size = self.num_generations
-            play = partial(play_branched, self.rollout, group_size=size, roots=self._roots)
-        if self._dynamic is None:
-            trajectories, self.surplus = play(task_ids, **options), []
-        else:
-            trajectories, self.surplus = self._dynamic.run(play, task_ids, **options)
-            share = 1 + len(self.surplus) / len(trajectories)
-            self._metrics["train"]["batches_played"].append(share)
-        if self._roots:
-            turns = [id(turn) for t in [*trajectories, *self.surplus] for turn in t.turns]
-            share = len(set(turns)) / max(len(turns), 1)
-            self._metrics["train"]["frac_turns_played"].append(share)
-        return trajectories
+        return Grouped(
+            self.rollout,
+            self.rollout_options,
+            group_size=self.num_generations,
+            roots=self._roots,
+            dynamic=dynamic,
+        )
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, or (R, T) where turns have their own."""
-        of_episode = self._of_episodes(batch, episodes)
+        of_episode = self._of_episodes(episodes)
         args: Any = self.args
         kept = torch.ones_like(of_episode, dtype=torch.bool)
         if self.model.training and getattr(args, "kept_variance", 1.0) < 1.0:
@@ -133,33 +121,20 @@ class AgentGRPOTrainer(OnlineTrainer):
             of_token = of_episode[episode][:, None] + args.turn_advantage_weight * of_token
         return of_token * kept[episode][:, None]
 
-    def _of_episodes(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+    def _of_episodes(self, episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, scaled."""
         rewards, size = episodes.rewards, episodes.group_size
-        if not (self.normalizes_by_environment or self.args.scale_rewards == BY_MEAN):
-            of_episode: torch.Tensor = batch["advantages"]
-            if self.multi_objective_aggregation == SUMMED:
-                varies = groups_that_vary(rewards, size)
-            else:  # what each function pays may vary where the sum does not
-                own = [groups_that_vary(paid, size) for paid in self.rewards_per_function.T]
-                varies = torch.stack(own).any(dim=0)
-            return of_episode * episodes.local(varies)
-        centred = subtract_group_mean(rewards, size)
         if self.normalizes_by_environment:
-            return episodes.local(scale_by_environment(centred, rewards, episodes.environment))
-        return episodes.local(divide_by_group_mean(centred, rewards, size))
-
-    def rewards_of(self, trajectories: Sequence[Trajectory]) -> list[float]:
-        """Return what episodes are paid by their environment, less penalties."""
-        weights = self.reward_weights.tolist()
-        paid = rewards_by_turn(
-            trajectories,
-            [0.0] * len(trajectories),
-            of_environment=weights[0],
-            of_invalid=weights[-1] * getattr(self.args, "invalid_action_penalty", 0.0),
-        )
-        pairs = zip(paid, super().rewards_of(trajectories), strict=True)
-        return [sum(turns) if own == own else own for turns, own in pairs]
+            centred = subtract_group_mean(rewards, size)
+            of_all = scale_by_environment(centred, rewards, episodes.environment)
+        elif self.args.scale_rewards == BY_MEAN:
+            of_all = divide_by_group_mean(subtract_group_mean(rewards, size), rewards, size)
+        elif self.multi_objective_aggregation == SUMMED:
+            of_all = group_advantages(rewards, size, scale=self.scale_rewards)
+        else:
+            weights = self.reward_weights.to(rewards.device)
+            of_all = normalized_sum(self.rewards_per_function, weights, size)
+        return episodes.local(of_all)
 
     def _check_groups_are_whole(self, name: str) -> None:
         """Check that this process plays all of each group, for the environment's rewards."""
@@ -179,7 +154,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         """Return (E,) bool, the episodes of groups that are trained on; log the share of them."""
         share = self.args.kept_variance
         kept = keep_by_variance(episodes.rewards, episodes.group_size, share=share)
-        self._metrics["train"]["frac_groups_kept"].append(kept.double().mean().item())
+        self.logged["frac_groups_kept"].append(kept.double().mean().item())
         return episodes.local(kept)
 
     def _of_turns(
@@ -213,7 +188,7 @@ class AgentGRPOTrainer(OnlineTrainer):
             measures=measures,
         )
         if credit in BY_STATE:
-            self._metrics["train"]["frac_turns_compared"].append(turns.share_met_again())
+            self.logged["frac_turns_compared"].append(turns.share_met_again())
         of_all = episodes.gather(of_episode.tolist())
         values = self._credited(credit, turns, [of_all[episode] for episode in turns.episodes])
         return turns.of_process(values, first=episodes.first, count=len(episodes.trajectories))
@@ -242,11 +217,11 @@ class AgentGRPOTrainer(OnlineTrainer):
     ) -> list[list[float]] | None:
         """Return what the method needs to know of each turn besides rewards, if anything."""
         if credit == "empg":
-            entropies = self.entropies_of(batch)
+            entropies = self.measures.entropies_of(batch)
             rows, count = episodes.episode_of_row, len(episodes.trajectories)
             return mean_per_turn(entropies, turn, rows, count)
         if credit == "information_gain":
-            return self.answer_probabilities(
+            return self.measures.answer_probabilities(
                 batch, episodes, turn, answer_ids=cache(self._answer_ids)
             )
         return None
@@ -283,7 +258,6 @@ class AgentGRPOTrainer(OnlineTrainer):
 
     _warned_of_late_rewards = False
     _roots = 0
-    _dynamic: DynamicSampling | None = None
 
 
 def main(argv: list[str] | None = None) -> int:

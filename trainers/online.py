@@ -1,11 +1,17 @@
-"""The trainer that plays while it learns, and its command; each algorithm is a subclass."""
+"""The trainer that plays while it learns: TRL's `GRPOTrainer` on episodes.
+
+Written for TRL 1.16; each private hook that is used has a contract test. The hooks stand in the
+order in which TRL calls them. Each algorithm is a subclass with an `advantages_of` of its own.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,23 +19,18 @@ from typing import Any
 import torch
 from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
-from trl import GRPOConfig
+from trl import GRPOConfig, GRPOTrainer
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.backends.shared import SharedBackend
-from trainers.command import parse_training, refusing, run_training
+from trainers.credit.advantages import episode_rewards
 from trainers.credit.reward_functions import RewardFunctions, reward_list
-from trainers.credit.rewards import RewardFunc, rewards_by_turn
-from trainers.evaluation.validation import (
-    RolloutEvaluationMixin,
-    validation_ids,
-    validation_of,
-)
+from trainers.credit.rewards import RewardFunc, has_reward, reward_columns, rewards_by_turn
+from trainers.evaluation.validation import Validation, validation_ids
+from trainers.models.dropout import disable_dropout
 from trainers.models.loading import (
-    adapter_config,
     check_loaded,
     check_named,
-    describe_policy,
     load_policy,
     resolve_model,
     use_template,
@@ -40,48 +41,54 @@ from trainers.options.checks import check_given, check_logprobs, refuse_split_we
 from trainers.options.configs import AgentOnlineConfig, ModelArguments
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
 from trainers.options.models import base_of_adapter
+from trainers.plans import online_plan
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
 from trainers.rollout.environments import Environments
-from trainers.runs.announcement import (
-    Announcement,
-    Plan,
-    evaluation_plan,
-    history_plan,
-    rate_plan,
-    title_of,
-)
+from trainers.rollout.learnable import LearnableTasks
+from trainers.rollout.mixtures import Mixture
+from trainers.rollout.players import Ahead, CarriedOver, Lockstep, Pacing, check_ahead
+from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.health import BATCH_ZERO_STD
 from trainers.runs.progress import show_progress
 from trainers.runs.records import keep_records
-from trainers.runs.sampling_state import SamplingStateCallback
-from trainers.runs.schedule_state import ScheduleStateCallback
+from trainers.runs.schedule_state import ScheduleState
 from trainers.runs.signs import Sizes
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Backend, Sampling
-from trainers.training_tasks import (
-    check_epoch,
-    learnable_tasks,
-    mixture_of_rows,
-    training_rows,
-)
-from trainers.trl_bridge import EpisodeBatch, EpisodeTrainer, task_dataset
-from trainers.trl_bridge.ahead import AheadMixin, check_ahead
-from trainers.trl_bridge.carry_over import CarryOverMixin
-from trainers.trl_bridge.reuse import BatchCheckpointMixin
+from trainers.training_tasks import check_epoch, learnable_tasks, mixture_of_rows, training_rows
+from trainers.trl_bridge import EpisodeBatch, task_dataset
+from trainers.trl_bridge.batches import lay_out
+from trainers.trl_bridge.episode_batch import environments_of, rows_of_all
+from trainers.trl_bridge.loss import PolicyLoss
+from trainers.trl_bridge.measures import PolicyMeasures
+from trainers.trl_bridge.metrics import episode_metrics, horizons, replace_all, replace_metrics
+from trainers.trl_bridge.parts import CarriedRows, Reference, StateFile, UnusedBatch
+from trainers.trl_bridge.passes import add_gradient, split_into_passes
+from trainers.trl_bridge.rows import Rows
+from trainers.trl_bridge.run import RunMixin
+from trainers.trl_bridge.sampler import EpochOrder, LearnableOrder, MixtureOrder
+from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
 from wrappers.failures import Machinery
 
 _TRAINING_STREAM = 0
 
 
-class OnlineTrainer(
-    CarryOverMixin, AheadMixin, BatchCheckpointMixin, RolloutEvaluationMixin, EpisodeTrainer
-):
+class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     """A `trl.GRPOTrainer` that plays its episodes in text environments.
 
     An algorithm subclasses it, names its config, and says in `advantages_of` what an episode's
     tokens are credited with.
+
+    It lets an episode have several rows, leaves episodes without a reward out exactly, drops
+    needless padding, splits micro-batches of many token windows (`trainers.trl_bridge.passes`),
+    passes over those in which no row has an advantage, and corrects the loss for what has sampled
+    the tokens (`trainers.trl_bridge.loss`). How a batch is split into micro-batches, passes and
+    processes changes no loss and no metric: means over tokens are over the batch's, in TRL's
+    `bnpo`, which is then its `dapo`, and in its entropy bonus too. Metrics of tokens are of those
+    that the loss trains: without a KL or another term beside the policy's, a row without an
+    advantage has none.
 
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
@@ -99,6 +106,15 @@ class OnlineTrainer(
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.GRPOTrainer`, such as `peft_config` and `callbacks`.
 
+    Attributes:
+        player: plays the batches.
+        trajectories: the episodes of this process's last batch.
+        extra_episodes: those of them that are in no loss besides.
+        rows: their rows.
+        episode_rewards: (N,), the rewards of the last batch of all processes; NaN for none.
+        rewards_per_function: (N, F), what each reward function pays the last batch of all
+            processes; NaN where an episode does not count.
+
     Raises:
         ValueError: the tasks do not fill a batch, or an argument does not fit the others.
     """
@@ -108,7 +124,24 @@ class OnlineTrainer(
     takes: type[Any] = GRPOConfig
     """The class of `args`; an algorithm with options that TRL's config lacks takes its own."""
     replaced = "it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)"
+    kl_in_reward = False
+    """The KL to the reference is part of the reward, so the loss has no KL term."""
+    environment_names: Mapping[str, str] = {"": ""}
+    """What metrics call several environments, by the names in front of task ids."""
+    mixture: Mixture | None = None
+    """The training tasks by environment; None where there is one, whose order is TRL's."""
+    learnable_tasks: LearnableTasks | None = None
+    """Draws the training tasks by the policy's success; None where they come in an order."""
     task_environments: Environments
+    loss_type: str
+    player: Lockstep
+    trajectories: list[Trajectory]
+    extra_episodes: Sequence[Trajectory] = ()
+    rows: Rows
+    episode_rewards: torch.Tensor
+    rewards_per_function: torch.Tensor
+    _requested_at: int | None = None
+    _buffered_inputs: list[dict[str, Any]] | None
 
     def __init__(
         self,
@@ -137,56 +170,71 @@ class OnlineTrainer(
                 f"{NAME_IT}"
             )
         self.carry_over = getattr(args, "carry_over", False)
+        self.max_staleness = getattr(args, "max_staleness", 0)
+        self.max_outage = rollout.failure_rules.max_outage
+        self.mask_truncated_episodes = rollout.mask_truncated_episodes
+        self._penalty = getattr(args, "invalid_action_penalty", 0.0)
+        self._pays_by_turn = reward_funcs is None
         self.task_environments = open_environments(
             env, episodes=args.generation_batch_size * (2 if self.carry_over else 1)
         )
         train_dataset = training_rows(train_dataset, self.task_environments, args)
         if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.task_environments, evaluation))
-        self.mask_truncated_episodes = rollout.mask_truncated_episodes
-        penalty = getattr(args, "invalid_action_penalty", 0.0)
-        self.num_penalties = int(penalty != 0)
-        self._pays_by_turn = reward_funcs is None
-        super().__init__(
-            model=_checked(model),
-            reward_funcs=reward_list(
-                reward_funcs,
-                penalty=penalty,
-                columns=getattr(train_dataset, "column_names", None) or (),
-            ),
-            args=args,
-            train_dataset=train_dataset,
-            eval_dataset=eval_dataset,
-            processing_class=processing_class,
-            **kwargs,
-        )
+        with no_experimental_warning():
+            super().__init__(
+                model=_checked(model),
+                rollout_func=self._roll_out,
+                reward_funcs=reward_list(
+                    reward_funcs,
+                    penalty=self._penalty,
+                    columns=getattr(train_dataset, "column_names", None) or (),
+                ),
+                args=args,
+                train_dataset=train_dataset,
+                eval_dataset=eval_dataset,
+                processing_class=processing_class,
+                **kwargs,
+            )
         use_template(self.processing_class, args)
         refuse_split_weights(
             rollout.backend_spec, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
+        self._set_up_loss()
         self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)
         rewards = RewardFunctions(self.reward_func_names)
         self.run_options = [self.task_environments.args, rollout, evaluation, rewards]
         self._keep_records()
 
+    def _set_up_loss(self) -> None:
+        """Make the loss and its reference."""
+        reference = Reference(self)
+        reference.copy_start()
+        if self.args.disable_dropout:
+            disable_dropout(self.model, self.ref_model)
+        if self.loss_type == "bnpo":
+            self.loss_type = "dapo"
+        if self.args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
+            self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
+        self.policy_loss = PolicyLoss(self)
+        self.measures = PolicyMeasures(self)
+        self.carried_rows = CarriedRows(self)
+        self.parts += [self.carried_rows, UnusedBatch(self), reference]
+
     def _plan_batches(self, rollout: RolloutArguments) -> None:
-        """Read what is played in a batch, how far ahead, and by what rewards are scaled."""
+        """Read what is played in a batch, and how far ahead."""
         args, environments = self.args, self.task_environments
-        self.max_outage = rollout.failure_rules.max_outage
-        self.max_staleness = getattr(args, "max_staleness", 0)
         if self.max_staleness:
             processes = self.accelerator.num_processes
             check_ahead(rollout, environments.args, processes=processes, carry_over=self.carry_over)
             check_epoch(self.train_dataset, args)
-        if args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN):
-            self.scale_rewards = "none"  # TRL knows neither; `advantages_of` scales
         if len(environments.names) > 1:
             self.environment_names = environments.names
             self.mixture = mixture_of_rows(self.train_dataset, environments, args)
         if getattr(args, "task_sampling", "uniform") == "learnable":
             self.learnable_tasks = learnable_tasks(self.train_dataset, environments, args)
-            self.add_callback(SamplingStateCallback(self.learnable_tasks))
+            self.parts.append(StateFile("task_sampling.json", self.learnable_tasks, args))
 
     def _open_rollout(
         self, rollout: RolloutArguments, evaluation: EvaluationArguments, eval_dataset: Any
@@ -201,6 +249,7 @@ class OnlineTrainer(
         # What a checkpoint was trained on has worked: no wrong address, where it is away now.
         has_worked = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
         machinery = Machinery(rollout.failure_rules, has_worked)
+        machinery.on_outage = self.save_now
         policy = ModelPolicy.of_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
@@ -214,35 +263,83 @@ class OnlineTrainer(
         )
         if self.max_staleness:
             backend: Any = policy.backend
-            policy.backend = self.weights_sender = SharedBackend(
-                backend, lambda: self.state.global_step
-            )
+            policy.backend = SharedBackend(backend, lambda: self.state.global_step)
         self.rollout = environments.rollout(
             policy,
             schedule=environments.schedule(rollout),
         )
-        self._batch_in_step = (-1, 0)
         evaluated = environments.rollout(policy)
-        machinery.on_outage = self.save_in_trainer
         self.rollout.machinery = evaluated.machinery = machinery
+        self._batch_in_step = (-1, 0)
+        self.player = self.make_player()
         self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
+        validation = Validation(
+            environments,
+            evaluated,
+            evaluation,
+            self._files,
+            eval_dataset=eval_dataset,
+            pause=self.player.pause,
+        )
         self.signs.sizes = Sizes(
             horizon=self._horizon_at,
             eval_episodes=lambda: len(validation.tasks()) * validation.samples,
             eval_turns=environments.max_turns,
         )
-        validation = validation_of(
-            environments, evaluated, evaluation, self._files, eval_dataset=eval_dataset
-        )
         self.make_validation = lambda: validation
+
+    def make_player(self) -> Lockstep:
+        """Return what plays the training batches."""
+        if not self.max_staleness:
+            return Lockstep(self.rollout, self.rollout_options)
+        args = self.args
+        pacing = Pacing(
+            per_batch=args.steps_per_generation * self.num_iterations,
+            per_step=args.gradient_accumulation_steps,
+            max_staleness=self.max_staleness,
+            state=lambda: self.state,
+        )
+        if self.carry_over:
+            return CarriedOver(
+                self.rollout,
+                self.rollout_options,
+                pacing,
+                group_size=self.num_generations,
+                playing=self.playing,
+                note=self.carried_rows.note,
+            )
+        sender: Any = self.rollout.policy
+        return Ahead(
+            self.rollout,
+            self.rollout_options,
+            pacing,
+            sender.backend,
+            save=self.save_now,
+        )
+
+    def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
+        """Return the batch's step, temperature and stream of random numbers.
+
+        Args:
+            ahead: optimizer steps after which the batch is trained on.
+        """
+        step = self.state.global_step + ahead
+        last_step, batch = self._batch_in_step
+        batch = batch + 1 if last_step == step else 0
+        self._batch_in_step = (step, batch)
+        return {
+            "global_step": self.state.global_step,
+            "temperature": self.args.temperature,
+            "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
+        }
 
     def _keep_records(self) -> None:
         """Add the callbacks that write the run's files and show its progress."""
         names = self.task_environments.names
-        self._schedule_state = ScheduleStateCallback(self.rollout.schedule, names=names)
-        self.add_callback(self._schedule_state)
+        self._schedule_state = ScheduleState(self.rollout.schedule, names=names)
+        self.parts.append(StateFile("horizon_schedule.json", self._schedule_state, self.args))
         keep_records(self, configs=self.run_options)
-        self.add_callback(Announcement(title_of(self), self._plan))
+        self.add_callback(Announcement(title_of(self), lambda: online_plan(self)))
         show_progress(self)
 
     def _horizon_at(self, step: int) -> float:
@@ -253,48 +350,142 @@ class OnlineTrainer(
         schedules = schedule.values() if isinstance(schedule, Mapping) else [schedule]
         return fmean(one(step) for one in schedules)
 
-    def playing_batch(self, episodes: int) -> AbstractContextManager[None]:
+    @contextmanager
+    def in_training(self) -> Iterator[None]:
+        """Surround a whole training: however it ends, the episodes are written, and none played."""
+        try:
+            yield
+        finally:
+            self.player.stop()
+            self._files.flush()
+
+    # A batch: tasks, play, rewards --------------------------------------------------------------
+
+    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder | LearnableOrder:
+        sampler = super()._get_train_sampler(dataset)
+        learnable, mixture = self.learnable_tasks, self.mixture
+        if learnable is not None or mixture is not None:
+            sampler.shuffle = False  # what draws is ours; TRL repeats each draw for its group
+        whole_batches = sampler.num_samples // sampler.batch_size
+        options: dict[str, Any] = {
+            "num_draws": whole_batches * sampler.batch_size,
+            "state": lambda: self.state,
+        }
+        if learnable is not None:
+            return LearnableOrder(sampler, learnable, **options)
+        if mixture is not None:
+            return MixtureOrder(sampler, mixture, **options)
+        generator = sampler.generator if sampler.shuffle else None
+        return EpochOrder(
+            sampler, generator=generator, seed=self.args.seed, state=lambda: self.state
+        )
+
+    def get_batch_samples(self, epoch_iterator: Iterator[Any], *args: Any, **kwargs: Any) -> Any:
+        """Return the micro-batches of a step; see `transformers.Trainer.get_batch_samples`."""
+        return super().get_batch_samples(self.player.read(epoch_iterator), *args, **kwargs)
+
+    def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
+        before = self._buffered_inputs
+        inputs: dict[str, Any] = super()._prepare_inputs(generation_batch)
+        batches = self._buffered_inputs
+        if batches is not None and batches is not before:
+            self._buffered_inputs = lay_out(self, batches)
+            inputs = self._buffered_inputs[self._step % self.args.steps_per_generation]
+        self.player.pass_on()
+        return inputs
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        rows = self._play(inputs)
+        batch: dict[str, Any] = super()._generate_and_score_completions(rows)
+        conversations = [trajectory.messages() for trajectory in self.trajectories]
+        replace_all(self._logs["completion"], gather_object(conversations))
+        del batch["advantages"]  # TRL's, of episodes; all that is left is of rows
+        episodes = EpisodeBatch.of(self, batch)
+        self._log_episodes(episodes.group_size)
+        self.policy_loss.weigh_observations(batch, episodes)
+        advantages = self.advantages_of(batch, episodes)
+        self._log_advantages(advantages, episodes)
+        if advantages.ndim == 1:
+            of_row = advantages[episodes.episode_of_row.clamp(min=0)]
+            advantages = of_row[:, None].expand_as(episodes.action_mask)
+        self.rows.note_advantages(advantages.tolist())
+        self.keep_episodes([*self.trajectories, *self.extra_episodes])
+        self.policy_loss.weigh(batch, episodes, advantages)
+        return batch
+
+    def _play(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Play a batch; return the rows of the data that it is of."""
+        rows, start = self.carried_rows.take(inputs), time.perf_counter()
+        with self.playing(), self._giving_signs(len(rows)):
+            played = self.player.take(rows)
+        self.trajectories, self.extra_episodes = played.trajectories, played.extra
+        self._requested_at = played.requested_at
+        self.rows = rows_of_all(self, self.trajectories)
+        metrics = {"rollout_time": time.perf_counter() - start, **played.metrics}
+        metrics |= horizons(self.rollout.schedule, self.horizon_step, self.environment_names)
+        for name, value in metrics.items():
+            self._log_metric(name, value)
+        for name, value in played.largest.items():
+            largest = self.logged[name]
+            largest[:] = [max([value, *largest])]  # TRL logs the mean of a list
+        # Copies, since TRL writes into rows, and these may be played again.
+        return [dict(row) for row in played.rows]
+
+    def _roll_out(self, _prompts: list[str], _trainer: Any) -> dict[str, Any]:
+        return {**self.rows.columns, **reward_columns(self.trajectories)}
+
+    def _calculate_rewards(
+        self, inputs: Any, prompts: Any, _conversations: Any, _completion_ids: Any
+    ) -> torch.Tensor:
+        ids = self.rows.completions()
+        # TRL's form where prompts are texts; the conversations are in `trajectories`.
+        texts = self.processing_class.batch_decode(ids, skip_special_tokens=True)
+        with no_missing_reward_warning():
+            # (N, F), of all processes
+            per_function = super()._calculate_rewards(inputs, prompts, texts, ids)
+        counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
+        self.episode_rewards = episode_rewards(
+            per_function,
+            self.reward_weights.to(per_function.device),
+            self.accelerator.gather(torch.tensor(counted, device=per_function.device)),
+            num_penalties=int(self._penalty != 0),
+        )
+        uncounted = self.episode_rewards.isnan()[:, None]
+        self.rewards_per_function = per_function.masked_fill(uncounted, torch.nan)
+        return self.rewards_per_function
+
+    @property
+    def logged(self) -> dict[str, list[float]]:
+        """The metrics of the next log entry; TRL logs the mean of each list."""
+        metrics: dict[str, list[float]] = self._metrics["train" if self.model.training else "eval"]
+        return metrics
+
+    @property
+    def horizon_step(self) -> int:
+        """The optimizer step whose horizon the last batch has."""
+        return self.state.global_step if self._requested_at is None else self._requested_at
+
+    def _giving_signs(self, episodes: int) -> AbstractContextManager[None]:
         """Give signs of life while a training batch is played."""
         name = f"step {self.state.global_step + 1}"
         return self.signs.playing(name, episodes, is_evaluation=False)
 
-    def _plan(self) -> Plan:
-        """Return what the run is about to do, for people."""
-        args, environments = self.args, self.task_environments
-        _, rollout, evaluation, rewards = self.run_options
-        split = environments.args.split
-        tasks = self.train_dataset
-        num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
-        tasks_shown = environments.plan(split, num_tasks=num_tasks)
-        horizon = rollout.horizon
-        if isinstance(horizon, dict):
-            horizon = ", ".join(f"{name} {one}" for name, one in horizon.items())
-        if horizon is not None:
-            tasks_shown += f", horizon {horizon}"
-        batch = args.generation_batch_size
-        steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
-        per_batch = "a step" if steps == 1 else f"every {steps:g} steps"
-        return {
-            "policy": describe_policy(
-                self.accelerator.unwrap_model(self.model), self.accelerator.autocast
-            ),
-            "tasks": tasks_shown,
-            "reward": rewards.plan(args.reward_weights),
-            "history": history_plan(self.processing_class),
-            "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
-            f"x {args.num_generations}; {rate_plan(args)}",
-            "measured": evaluation_plan(
-                args,
-                num_tasks=len(self.eval_dataset or ()),
-                samples=evaluation.eval_samples,
-                split=environments.args.eval_split,
-            ),
-        }
+    # Credit -------------------------------------------------------------------------------------
+
+    def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return the advantages, (E,) of this process's episodes or (R, T) of its tokens.
+
+        Args:
+            batch: TRL's padded tensors of R rows: `prompt_ids`, `completion_ids`, `completion_mask`
+                and what else it has; entries of as many rows that are added here reach the loss.
+            episodes: rewards and trajectories.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no advantages_of")
 
     @property
     def normalizes_by_environment(self) -> bool:
         """Advantages are scaled by what is paid in their environment alone."""
-        return self.args.scale_rewards == PER_ENVIRONMENT
+        return bool(self.args.scale_rewards == PER_ENVIRONMENT)
 
     def whiten(
         self, values: torch.Tensor, rewards: torch.Tensor, episodes: EpisodeBatch
@@ -308,9 +499,22 @@ class OnlineTrainer(
         """
         by_environment = self.normalizes_by_environment
         whitened, share = episodes.whiten(values, rewards, by_environment=by_environment)
-        logged = self._metrics["train" if self.model.training else "eval"]
-        logged[BATCH_ZERO_STD].append(share)
+        self.logged[BATCH_ZERO_STD].append(share)
         return whitened
+
+    def rewards_of(self, trajectories: Sequence[Trajectory]) -> list[float]:
+        """Return what episodes are paid by their environment, less penalties; NaN for none."""
+        weights = self.reward_weights.tolist()
+        paid = rewards_by_turn(
+            trajectories,
+            [0.0] * len(trajectories),
+            of_environment=weights[0],
+            of_invalid=weights[-1] * self._penalty,
+        )
+        return [
+            sum(turns) if has_reward(one.status, one.episode_return) else nan
+            for one, turns in zip(trajectories, paid, strict=True)
+        ]
 
     def turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
         """Return what each turn of this process's episodes is paid; see `rewards_by_turn`."""
@@ -319,8 +523,76 @@ class OnlineTrainer(
             episodes.trajectories,
             episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist(),
             of_environment=weights[0] if self._pays_by_turn else 0.0,
-            of_invalid=weights[-1] * getattr(self.args, "invalid_action_penalty", 0.0),
+            of_invalid=weights[-1] * self._penalty,
         )
+
+    # The loss -----------------------------------------------------------------------------------
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,
+    ) -> torch.Tensor:
+        """Return the loss of a micro-batch; of its passes but the last, add the gradient first."""
+        max_rows = self.args.per_device_train_batch_size
+        is_whole = len(inputs["prompt_ids"]) <= max_rows
+        if is_whole or self.policy_loss.has_terms_of_micro_batches or not self.model.training:
+            return self.loss_of_pass(model, inputs)
+        *others, last = split_into_passes(inputs, max_rows, self.loss_type, self.accelerator)
+        total: Any = 0.0
+        for part in others:
+            with self.accelerator.no_sync(model):
+                loss = self.loss_of_pass(model, part)
+                add_gradient(loss, self.accelerator)
+            total += loss.detach()
+        return self.loss_of_pass(model, last) + total
+
+    def loss_of_pass(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        """Return the loss of a pass; a subclass may add a term."""
+        return self.policy_loss(model, inputs)
+
+    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
+        compute = super()._get_per_token_logps_and_entropies
+        return self.policy_loss.logprobs(compute, *args, **kwargs)
+
+    # Records ------------------------------------------------------------------------------------
+
+    def _log_episodes(self, group_size: int) -> None:
+        """Log what the episodes of all processes were like, in place of TRL's metrics of rows."""
+        trajectories = [*self.trajectories, *self.extra_episodes]
+        labels = list(self.environment_names.values())
+        metrics = episode_metrics(
+            trajectories,
+            [labels[place] for place in environments_of(trajectories, self.environment_names)],
+            [*self.episode_rewards.tolist(), *self.rewards_of(self.extra_episodes)],
+            labels=labels,
+            group_size=group_size,
+            is_distributed=self.accelerator.num_processes > 1,
+        )
+        replace_metrics(self.logged, metrics)
+        if self.model.training:
+            self.on_episodes(metrics)
+
+    def _log_advantages(self, advantages: torch.Tensor, episodes: EpisodeBatch) -> None:
+        """Log each episode's advantage, the mean over its tokens, in place of TRL's own of it."""
+        if advantages.ndim > 1:
+            advantages = episodes.mean_over_tokens(advantages)
+        replace_all(self._logs["advantages"], self.accelerator.gather(advantages).tolist())
+
+    def on_episodes(self, metrics: dict[str, float]) -> None:
+        """Record the success of all processes' episodes, for the horizon and the next tasks.
+
+        Args:
+            metrics: `trainers.credit.by_environment.metrics_by_environment`.
+        """
+        self._schedule_state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
+        if self.learnable_tasks is not None:
+            own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
+            self.learnable_tasks.record(
+                gather_object(own) if self.accelerator.num_processes > 1 else own
+            )
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the file of the step that they train.
@@ -331,34 +603,6 @@ class OnlineTrainer(
         if self._save_every and taken % self._save_every == 0:
             episodes = [replace(one, global_step=taken + 1) for one in trajectories]
             self._files.write("train", taken + 1, episodes)
-
-    def train(self, *args: Any, **kwargs: Any) -> Any:
-        """Train; see `transformers.Trainer.train`. The episodes are written, however it ends."""
-        try:
-            return super().train(*args, **kwargs)
-        finally:
-            self._files.flush()
-
-    def on_episodes(self, metrics: dict[str, float]) -> None:
-        """Record the success of all processes' episodes, for the horizon and the next tasks."""
-        self._schedule_state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
-        if self.learnable_tasks is not None:
-            own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
-            self.learnable_tasks.record(
-                gather_object(own) if self.accelerator.num_processes > 1 else own
-            )
-
-    def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
-        """Return the batch's step, temperature and stream of random numbers."""
-        step = self.state.global_step + ahead
-        last_step, batch = self._batch_in_step
-        batch = batch + 1 if last_step == step else 0
-        self._batch_in_step = (step, batch)
-        return {
-            "global_step": self.state.global_step,
-            "temperature": self.args.temperature,
-            "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
-        }
 
 
 def _checked(model: Any) -> Any:
@@ -374,55 +618,3 @@ def _checked(model: Any) -> Any:
     else:
         check_loaded(model)
     return model
-
-
-def use_revision_for_reference(args: Any, revision: str | None) -> None:
-    """Let TRL load the KL's reference, which it names by the model alone, at its revision.
-
-    TRL warns that the policy itself ignores the revision, so the default is left out.
-    """
-    if args.beta and revision not in (None, "main"):
-        args.model_init_kwargs = {**(args.model_init_kwargs or {}), "revision": revision}
-
-
-def train_online(
-    argv: list[str] | None,
-    *,
-    algorithm: str,
-    trainer: type[OnlineTrainer],
-    description: str,
-) -> int:
-    """Run a training command.
-
-    Args:
-        argv: the options; None takes the process's own.
-        algorithm: the command's name.
-        trainer: made from the policy, the environments and the options.
-        description: what the command does.
-
-    Returns:
-        The exit status.
-    """
-    env, rollout, evaluation, run, model_args, args = parse_training(
-        argv, algorithm=algorithm, config=trainer.config, description=description
-    )
-    model, tokenizer = load_policy(model_args, args)
-    use_revision_for_reference(args, model_args.model_revision)
-    with refusing():
-        made: Any = trainer(
-            model,
-            env,
-            args=args,
-            rollout=rollout,
-            evaluation=evaluation,
-            processing_class=tokenizer,
-            peft_config=adapter_config(model_args),
-        )
-    run_training(
-        made,
-        command=f"train {algorithm}",
-        resume=run.resume,
-        configs=[model_args],
-        environments=made.task_environments,
-    )
-    return 0

@@ -15,6 +15,8 @@ advantages by GAE (arXiv 1506.02438) from a learned value function, trained besi
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,7 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 import torch
 
 from agentgym_envs.trajectory import Trajectory
+from trainers.command import train_online
 from trainers.credit.advantages import turn_of_token
 from trainers.credit.gae import (
     AdvantageEstimate,
@@ -38,7 +41,7 @@ from trainers.credit.gae import (
 )
 from trainers.models.critic import Critic
 from trainers.models.loading import check_named, resolve_model
-from trainers.online import OnlineTrainer, train_online
+from trainers.online import OnlineTrainer
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat
@@ -91,7 +94,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         paid = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
         rewards = paid
         if self.kl_in_reward:
-            rewards = paid - self.beta * self.kl_of(batch, episodes)
+            rewards = paid - self.beta * self.measures.kl_of(batch, episodes)
         by_turn = self.args.gae_level == "turn"
         estimate = partial(turn_gae, turn=turn) if by_turn else token_gae
         credit = estimate(
@@ -161,12 +164,13 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
             self.log_critic(explained_variance=1 - unexplained / spread)
         return count
 
-    def train(self, *args: Any, **kwargs: Any) -> Any:
-        """Train as `transformers.Trainer` does, and save the critic beside the policy's files."""
-        result = super().train(*args, **kwargs)
+    @contextmanager
+    def in_training(self) -> Iterator[None]:
+        """Surround a whole training; where it ends well, the critic is saved beside the policy."""
+        with super().in_training():
+            yield
         if self.is_world_process_zero():
             self.critic.save(Path(self.args.output_dir) / CRITIC_FOLDER)
-        return result
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -22,9 +22,10 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 
 import torch
 
+from trainers.command import train_online
 from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean
 from trainers.credit.gae import SampledTokenIndex
-from trainers.online import OnlineTrainer, train_online
+from trainers.online import OnlineTrainer
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
@@ -54,7 +55,7 @@ class AgentReinforcePPTrainer(OnlineTrainer):
         else:
             rewards = episodes.local(episodes.rewards)
             time = SampledTokenIndex.from_mask(mask, episodes.episode_of_row, len(rewards))
-            kl = self.kl_of(batch, episodes)
+            kl = self.measures.kl_of(batch, episodes)
             values = kl_penalized_returns(rewards.to(kl.dtype), kl, time, beta=self.beta)
         return self.whiten(values, rewards, episodes)
 

@@ -24,8 +24,9 @@ if __name__ == "__main__":  # the help at once, before TRL is imported
 
 import torch
 
+from trainers.command import train_online
 from trainers.credit.advantages import leave_one_out, scale_by_environment
-from trainers.online import OnlineTrainer, train_online
+from trainers.online import OnlineTrainer
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch

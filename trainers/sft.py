@@ -25,7 +25,6 @@ from agentgym_envs.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.evaluation.offline import watch_by_playing
-from trainers.evaluation.validation import RolloutEvaluationMixin
 from trainers.history.views import History
 from trainers.models.loading import (
     adapter_config,
@@ -112,7 +111,7 @@ def token_rows(
     return rows
 
 
-class AgentSFTTrainer(RolloutEvaluationMixin, ImitationTrainer):
+class AgentSFTTrainer(ImitationTrainer):
     """`trl.SFTTrainer` on trajectories, with evaluations that play.
 
     ```python

@@ -19,13 +19,14 @@ from trl import GRPOConfig, GRPOTrainer
 from agentgym_envs.trajectory import Trajectory
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 from trainers.credit.rewards import agent_reward
+from trainers.grpo import AgentGRPOTrainer
 from trainers.models.loading import load_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.configs import ModelArguments
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
-from trainers.trl_bridge import EpisodeTrainer, make_rollout_func, task_dataset
+from trainers.trl_bridge import make_rollout_func, task_dataset
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,6 @@ class Update:
                 warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
                 recorded = make_rollout_func(_Recorded(self._trajectories))
                 return GRPOTrainer(rollout_func=recorded, **options)
-        trainer = EpisodeTrainer(**options)
-        trainer.rollout = _Recorded(self._trajectories)
+        trainer = AgentGRPOTrainer(env="TextCraft", **options)
+        trainer.player.rollout = _Recorded(self._trajectories)
         return trainer

@@ -70,7 +70,7 @@ def maker(folder_of_runs: Path) -> Maker:
             **(trainer or {}),
         )
         if given:
-            made.rollout = Given(given)
+            made.player.rollout = Given(given)
         return made
 
     return make

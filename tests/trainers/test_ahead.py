@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,9 +26,10 @@ from trainers.grpo import AgentGRPOConfig, AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.rollout import ahead as ahead_module
 from trainers.rollout.ahead import BatchesAhead, Stopped
-from trainers.runs.schedule_state import ScheduleStateCallback
+from trainers.rollout.players import Pacing
+from trainers.rollout.players import staleness as staleness_metrics
+from trainers.runs.schedule_state import ScheduleState
 from trainers.runs.stopping import Interrupted
-from trainers.trl_bridge.ahead import AheadMixin
 from wrappers import AdaptiveHorizon
 
 EPISODES = 4
@@ -205,18 +205,22 @@ def test_episodes_are_of_the_weights_that_they_name_and_never_older_than_allowed
     assert players() == []
 
 
-def test_of_the_batches_of_a_log_entry_the_greatest_age_is_logged() -> None:
-    logged: dict[str, list[float]] = defaultdict(list)
-    trainer = SimpleNamespace(
-        state=SimpleNamespace(global_step=3),
-        max_staleness=3,
-        _metrics={"train": logged},
-        _log_metric=lambda name, value: logged[name].append(value),
-    )
-    for weights_step in (1, 3):
-        turn = SimpleNamespace(weights_step=weights_step)
-        AheadMixin._log_staleness(trainer, [SimpleNamespace(turns=[turn])])
-    assert logged == {"async/staleness": [2.0, 0.0], "async/staleness_max": [2.0]}
+def test_the_ages_of_a_batchs_weights_are_their_mean_and_the_greatest() -> None:
+    pacing = Pacing(1, 1, 3, lambda: SimpleNamespace(global_step=3))
+    turns: Any = [SimpleNamespace(weights_step=step) for step in (1, 3, None)]
+    episodes: Any = [SimpleNamespace(turns=turns)]
+    means, largest = staleness_metrics(episodes, pacing)
+    assert means == {"async/staleness": 1.0}
+    assert largest == {"async/staleness_max": 2.0}
+    assert staleness_metrics([], pacing) == ({}, {})
+
+
+def test_of_the_batches_of_a_log_entry_the_greatest_age_is_logged(tmp_path: Path) -> None:
+    with one_server() as (_, urls):
+        trainer = make_trainer(tmp_path, urls, 1, max_steps=2, logging_steps=2)
+        trainer.train()
+    assert logged(trainer, "async/staleness_max") == [1.0]
+    assert 0 < logged(trainer, "async/staleness")[0] < 1
 
 
 @pytest.mark.full
@@ -303,7 +307,7 @@ def test_a_batch_has_the_horizon_of_the_step_at_which_it_was_asked_for(tmp_path:
 
 def test_success_under_an_earlier_horizon_does_not_count_for_the_present_one() -> None:
     schedule = AdaptiveHorizon((1, 2, 3), window=2)
-    callback = ScheduleStateCallback(schedule)
+    callback = ScheduleState(schedule)
     starts = []
     for step in range(9):
         callback.record(step, {"episodes/success": 0.5}, horizon_step=max(step - 1, 0))

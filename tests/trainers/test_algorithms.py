@@ -11,9 +11,19 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
-from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_folder, make_tokenizer, trace
+from tests.trainers.toys import (
+    ENV_ID,
+    FAILED,
+    Given,
+    episode,
+    make_folder,
+    make_tokenizer,
+    row_advantages,
+    trace,
+)
 from trainers import grpo, reinforce_pp, rloo
-from trainers.online import OnlineTrainer, use_revision_for_reference
+from trainers.command import use_revision_for_reference
+from trainers.online import OnlineTrainer
 from trainers.options.arguments import EnvArguments
 from trainers.options.backends import BACKENDS
 from trainers.options.checks import refuse_split_weights
@@ -66,7 +76,7 @@ def credited(tmp_path: Path) -> Callable[..., tuple[dict[str, Any], OnlineTraine
             args=kind.config(**{**defaults, **options}),
             processing_class=make_tokenizer(),
         )
-        trainer.rollout = Given(given)
+        trainer.player.rollout = Given(given)
         trainer.train()
         return batches[0], trainer
 
@@ -80,7 +90,7 @@ def test_rloo_compares_with_the_others_of_the_group(
     batch, _ = credited(rloo.AgentRLOOTrainer, given)
     # Four rows for three episodes: the mean over rows becomes one over episodes.
     expected = torch.tensor([1.0, -0.5, -0.5, 0.0]) * 4 / 3
-    assert torch.allclose(batch["advantages"], expected)
+    assert torch.allclose(row_advantages(batch), expected)
 
 
 def test_plain_reinforce_pp_whitens_returns_over_all_sampled_tokens(
@@ -242,7 +252,7 @@ def test_a_failed_episode_is_in_no_state_of_gigpo(
         grpo.AgentGRPOTrainer, given, turn_advantage_weight=1.0, scale_rewards="none"
     )
     expected = torch.tensor([[1.0], [-1.0], [0.0]]) * 1.5
-    assert torch.allclose(batch["advantages"], expected)
+    assert torch.allclose(row_advantages(batch), expected)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ def test_shared_turns_are_compared_with_the_episodes_that_do_not_share_them(
     other = played(["start", "else"], [0.0, 1.0])
     lost.turns[0] = won.turns[0]
     group = [won, lost, other, other]
-    monkeypatch.setattr("trainers.grpo.play_branched", lambda rollout, task_ids, **_: group)
+    monkeypatch.setattr(
+        "trainers.rollout.players.play_branched", lambda rollout, task_ids, **_: group
+    )
     batch, _ = credited(group, branch_roots=3, scale_rewards="none")
     # Advantages 0.25, -0.75, 0.25, 0.25; the first turn of the first two is one: -0.25 * 3 / 2.
     expected = [[-0.375, 0, 0.25, 0.25], [-0.375, 0, -0.75, -0.75]]
@@ -72,7 +74,7 @@ def test_success_is_that_of_all_that_was_played(trainer_in: Make, tmp_path: Path
     trainer.on_episodes = seen.append  # type: ignore[method-assign, assignment]
     trainer.train()
     logged = trainer.state.log_history[0]
-    everything = [*trainer.trajectories, *trainer.surplus]
+    everything = [*trainer.trajectories, *trainer.extra_episodes]
     assert len(trainer.trajectories) == 8
     assert logged["batches_played"] == pytest.approx(len(everything) / 8)
     assert 1 < logged["batches_played"] <= 3

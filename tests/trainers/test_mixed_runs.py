@@ -268,7 +268,7 @@ def test_grpo_scales_by_the_deviation_of_the_environment(trainer_in: TrainerIn) 
             numbers[task] += 1
         return given
 
-    trainer.rollout = Given(play)  # type: ignore[assignment]
+    trainer.player.rollout = Given(play)  # type: ignore[assignment]
     trainer.train()
     for scenario, rewards in paid.items():
         mean = sum(rewards) / 4
@@ -345,7 +345,7 @@ def test_gigpos_turns_are_divided_by_the_rule_that_divides_its_episodes(
             made.append(trajectory)
         return made
 
-    trainer.rollout = Given(play)  # type: ignore[assignment]
+    trainer.player.rollout = Given(play)  # type: ignore[assignment]
     trainer.train()
     expected = expected_gigpo(scale, discount=0.8, weight=0.5)
     assert expected["easy"] != expected["letters"]

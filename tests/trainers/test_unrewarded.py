@@ -89,7 +89,7 @@ def scripted(tmp_path: Path) -> Maker:
             reward_funcs=reward_funcs,
             processing_class=make_tokenizer(),
         )
-        trainer.rollout = Given(given)
+        trainer.player.rollout = Given(given)
         return trainer
 
     return make

@@ -225,6 +225,13 @@ def episode(
     )
 
 
+def row_advantages(batch: dict[str, Any]) -> torch.Tensor:
+    """Return (R,), the mean advantage of the sampled tokens of each row; 0 for a row without."""
+    sampled = (batch["completion_mask"] * batch["tool_mask"]).sum(dim=1)
+    means: torch.Tensor = batch["advantages"].sum(dim=1) / sampled.clamp(min=1)
+    return means
+
+
 class Given:
     """A rollout that returns given trajectories, or what a function of the task ids returns."""
 

@@ -17,9 +17,11 @@ from safetensors.torch import save_model
 from trl import GRPOConfig
 
 from agentgym_envs.trajectory import Trajectory, write_jsonl
-from tests.trainers.toys import FAILED, Given, episode, make_model, make_tokenizer, trace
+from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_model, make_tokenizer, trace
 from trainers.credit.rewards import agent_reward
-from trainers.trl_bridge import EpisodeTrainer, task_dataset
+from trainers.grpo import AgentGRPOTrainer
+from trainers.options.arguments import RolloutArguments
+from trainers.trl_bridge import task_dataset
 
 LOSS_TYPES = ("grpo", "dapo", "dr_grpo", "cispo", "bnpo")
 """The last one with an entropy bonus."""
@@ -50,14 +52,13 @@ def step_episodes(step: int) -> list[Trajectory]:
     return played
 
 
-class Keeping(EpisodeTrainer):
+class Keeping(AgentGRPOTrainer):
     """Plays this process's share of the given episodes, and writes it to a file."""
 
-    mask_truncated_episodes = True
-
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.rollout = Given(self.share)
+        rollout = RolloutArguments(mask_truncated_episodes=True)
+        super().__init__(env=ENV_ID, rollout=rollout, **kwargs)
+        self.player.rollout = Given(self.share)  # type: ignore[assignment]
 
     def share(self, task_ids: list[str]) -> list[Trajectory]:
         first = self.accelerator.process_index * len(task_ids)
@@ -74,7 +75,7 @@ def train(folder: Path, loss_type: str, per_device: int) -> None:
         report_to="none", save_strategy="no", logging_steps=1, max_steps=NUM_STEPS,
         learning_rate=1e-3, lr_scheduler_type="constant", loss_type=loss_type, num_generations=4,
         per_device_train_batch_size=per_device, gradient_accumulation_steps=2, disable_tqdm=True,
-        dataloader_pin_memory=False, max_completion_length=16,
+        dataloader_pin_memory=False,
         vllm_importance_sampling_mode="token_truncate", vllm_importance_sampling_clip_min=0.5,
         entropy_coef=0.1 * (loss_type == "bnpo"),
     )  # fmt: skip

@@ -48,7 +48,7 @@ def train(folder: Path, kind: str, per_device: int) -> None:
     trainer = AgentPPOTrainer(
         model, EnvArguments(env=[ENV_ID]), args=args, processing_class=make_tokenizer()
     )
-    trainer.rollout = share_of(trainer)
+    trainer.player.rollout = share_of(trainer)
     torch.manual_seed(0)
     torch.nn.init.normal_(trainer.critic.head.weight, std=0.1)
     trainer.train()

@@ -18,6 +18,9 @@ EPSILON = 1e-6
 ROUNDING = 1e-6
 """Relative differences up to here are rounding. Scaled to a deviation of 1 they would be a step."""
 
+_TRL_EPSILON = 1e-4
+"""What TRL adds to a deviation of rewards."""
+
 ReduceSum = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -71,6 +74,58 @@ def subtract_group_mean(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
     grouped = rewards.view(-1, group_size)
     centred = (grouped - grouped.nanmean(dim=1, keepdim=True)).nan_to_num(nan=0.0)
     return centred.view(-1) * groups_that_vary(rewards, group_size)
+
+
+def group_advantages(rewards: torch.Tensor, group_size: int, *, scale: str) -> torch.Tensor:
+    """Return GRPO's advantages: (r - mean) / (deviation + 1e-4) (arXiv 2402.03300, eq. 3).
+
+    Args:
+        rewards: (N,); each `group_size` consecutive ones are a group.
+        group_size: episodes per group.
+        scale: the sample deviation that divides: `"group"`, `"batch"` or `"none"`.
+
+    Returns:
+        (N,), 0 for episodes that do not count, and for groups whose rewards are equal.
+    """
+    grouped = rewards.view(-1, group_size)
+    centred = rewards - grouped.nanmean(dim=1).repeat_interleave(group_size)
+    if scale == "group":
+        centred = centred / (_nanstd(grouped).repeat_interleave(group_size) + _TRL_EPSILON)
+    elif scale == "batch":
+        centred = centred / (_nanstd(rewards) + _TRL_EPSILON)
+    return centred.nan_to_num(nan=0.0) * groups_that_vary(rewards, group_size)
+
+
+def normalized_sum(
+    per_function: torch.Tensor, weights: torch.Tensor, group_size: int
+) -> torch.Tensor:
+    """Normalize each reward function in its groups, then the weighted sum: GDPO (arXiv 2601.05242).
+
+    Args:
+        per_function: (N, F), NaN where a function did not pay.
+        weights: (F,).
+        group_size: episodes per group.
+
+    Returns:
+        (N,), 0 for episodes that do not count, and for groups that every function pays alike.
+    """
+    grouped = per_function.view(-1, group_size, per_function.size(1))
+    centred = grouped - grouped.nanmean(dim=1, keepdim=True)
+    deviations = _nanstd(grouped.transpose(1, 2))[:, None]
+    normalized = (centred / (deviations + _TRL_EPSILON)).view(per_function.shape)
+    total = (normalized * weights).nansum(dim=1)
+    total = total.masked_fill(per_function.isnan().all(dim=1), torch.nan)
+    advantages = (total - total.nanmean()) / (_nanstd(total) + _TRL_EPSILON)
+    varies = torch.stack([groups_that_vary(paid, group_size) for paid in per_function.T])
+    return advantages.nan_to_num(nan=0.0) * varies.any(dim=0)
+
+
+def _nanstd(values: torch.Tensor) -> torch.Tensor:
+    """Return the sample deviation over the last dimension, of what is not NaN."""
+    variance = ((values - values.nanmean(dim=-1, keepdim=True)) ** 2).nanmean(dim=-1)
+    count = (~values.isnan()).sum(dim=-1)
+    correction = torch.where(count > 1, count / (count - 1), torch.nan)
+    return (variance * correction).sqrt()
 
 
 def leave_one_out(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
@@ -176,7 +231,7 @@ def scale_by_environment(
         own = environment == number
         counted = rewards[own & ~rewards.isnan()]
         deviation = counted.std() if len(counted) > 1 else counted.new_zeros(())
-        scaled[own] = advantages[own] / (deviation + 1e-4)
+        scaled[own] = advantages[own] / (deviation + _TRL_EPSILON)
     return scaled
 
 

@@ -11,21 +11,14 @@ from transformers.integrations import is_deepspeed_zero3_enabled
 
 from agentgym_envs.agenttraj import UNNAMED
 from agentgym_envs.registry import registered_ids, short_env_name
-from trainers.evaluation.validation import Validation, validation_of
-from trainers.models.loading import describe_policy
+from trainers.evaluation.validation import Validation
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.checks import refuse_split_weights
 from trainers.options.values import check_names
+from trainers.plans import offline_plan
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
-from trainers.runs.announcement import (
-    Announcement,
-    Plan,
-    evaluation_plan,
-    history_plan,
-    rate_plan,
-    title_of,
-)
+from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.progress import show_progress
 from trainers.runs.records import keep_records
 from trainers.runs.trajectories import TrajectoryFiles
@@ -54,7 +47,7 @@ def watch_by_playing(
     """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
 
     Args:
-        trainer: a `RolloutEvaluationMixin` trainer whose `row_name` says what it is trained on.
+        trainer: a `RunMixin` trainer whose `row_name` says what it is trained on.
         environments: what evaluations play; without them there are none.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured.
@@ -78,7 +71,7 @@ def watch_by_playing(
     trainer.run_options = [*played, rollout, evaluation, TrainedOn(trained_on)]
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
-    plan = partial(_plan, trainer, evaluation, ", ".join(trained_on))
+    plan = partial(offline_plan, trainer, evaluation, ", ".join(trained_on))
     trainer.add_callback(Announcement(title_of(trainer), plan))
     show_progress(trainer)
     if environments is None:
@@ -90,32 +83,6 @@ def watch_by_playing(
     )
     if args.eval_strategy != "no" or eval_dataset is not None:
         trainer.validation.tasks()  # raises where there are none
-
-
-def _plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Plan:
-    """Return what a run on saved episodes is about to do, for people."""
-    args = trainer.args
-    per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size
-    rows = len(trainer.train_dataset)
-    passes = args.max_steps * per_step / rows if args.max_steps > 0 else args.num_train_epochs
-    plan = {
-        "policy": describe_policy(
-            trainer.accelerator.unwrap_model(trainer.model), trainer.accelerator.autocast
-        ),
-        "history": history_plan(trainer.processing_class),
-        "batch": f"{per_step} a step, of {rows} {trainer.row_name} of {trained_on}, "
-        f"{passes:.1f} times each; {rate_plan(args)}",
-    }
-    if args.eval_strategy != "no":
-        environments = trainer.task_environments
-        names, split = ", ".join(environments.names.values()), environments.args.eval_split
-        plan["measured"] = evaluation_plan(
-            args,
-            num_tasks=len(trainer.validation.tasks()),
-            samples=evaluation.eval_samples,
-            split=split if names == trained_on else f"{names} ({split})",
-        )
-    return plan
 
 
 def _validation_beside(
@@ -143,4 +110,4 @@ def _validation_beside(
     played = environments.rollout(policy, failure_rules=rollout.failure_rules)
     played.machinery.on_outage = trainer.save_now
     played.on_trajectory = trainer.signs.count
-    return validation_of(environments, played, evaluation, files, eval_dataset=eval_dataset)
+    return Validation(environments, played, evaluation, files, eval_dataset=eval_dataset)

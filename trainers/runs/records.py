@@ -181,7 +181,7 @@ def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
     """Add the callbacks that write a run's files (`docs/training/runs.md`) and log warnings.
 
     Args:
-        trainer: a `trainers.trl_bridge.saving.SavingMixin`.
+        trainer: a `trainers.trl_bridge.run.RunMixin`.
         configs: dataclasses that `run.json` keeps besides the training options.
     """
     folder = trainer.args.output_dir

@@ -1,13 +1,9 @@
-"""Records success for horizon schedules that depend on it, and saves their state in checkpoints."""
+"""Horizon schedules that depend on success: what is recorded for them, and their state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
-
-from transformers import TrainerCallback
-
-_SAVED_AS = "horizon_schedule"
 
 
 @runtime_checkable
@@ -27,8 +23,8 @@ class StatefulSchedule(Protocol):
         """Continue from a state; an empty dict begins anew."""
 
 
-class ScheduleStateCallback(TrainerCallback):
-    """Saves the state of schedules in `trainer_state.json`, the last file of a checkpoint.
+class ScheduleState:
+    """The state of a run's horizon schedules, for its checkpoints.
 
     Args:
         schedule: any horizon schedule, or one for each environment by the name in front of its
@@ -37,14 +33,11 @@ class ScheduleStateCallback(TrainerCallback):
     """
 
     def __init__(self, schedule: Any, *, names: Mapping[str, str] | None = None) -> None:
-        # By what it is saved as, and the metric that it goes by.
-        schedules = {(_SAVED_AS, "episodes/success"): schedule}
+        # By their name in the state, and the metric that each goes by.
+        schedules = {("", "episodes/success"): schedule}
         if isinstance(schedule, Mapping):
             shown = names or {}
-            schedules = {
-                (f"{_SAVED_AS}/{name}", f"success/{shown[name]}"): own
-                for name, own in schedule.items()
-            }
+            schedules = {(name, f"success/{shown[name]}"): own for name, own in schedule.items()}
         self._schedules = {
             key: own for key, own in schedules.items() if isinstance(own, StatefulSchedule)
         }
@@ -67,12 +60,11 @@ class ScheduleStateCallback(TrainerCallback):
             if metric in metrics and not is_earlier:
                 schedule.record(global_step, metrics[metric])
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Continue from the checkpoint's state, or begin anew."""
-        for (saved_as, _), schedule in self._schedules.items():
-            schedule.load_state_dict(state.stateful_callbacks.get(saved_as, {}))
+    def state_dict(self) -> dict[str, Any]:
+        """Return the schedules' states by name."""
+        return {name: schedule.state_dict() for (name, _), schedule in self._schedules.items()}
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Put the state into the trainer's, which checkpoints save."""
-        for (saved_as, _), schedule in self._schedules.items():
-            state.stateful_callbacks[saved_as] = schedule.state_dict()
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from a state; an empty dict begins anew."""
+        for (name, _), schedule in self._schedules.items():
+            schedule.load_state_dict(state.get(name, {}))

@@ -1,11 +1,12 @@
 """Between trajectories and TRL: all that uses TRL's dict keys and private hooks.
 
-`rows` turns trajectories into rows, `batches` works on TRL's padded tensors, `layout` places their
-tokens in a pass and `passes` takes them through the model, `episodes`, `epoch_order` and
-`preference` subclass its trainers, `ahead` plays ahead of the update, `critics` trains a critic
-beside a policy, `observations` adds a loss on what environments said, `measures` asks the policy
-about turns, `reuse` keeps batches in checkpoints, `rollout` and `rollout_worker` serve stock
-trainers. `hooks` says which private methods they need, and checks that they are there.
+`run` is the mixin of every trainer, `parts` what it keeps in checkpoints, `hooks` checks the
+private methods that ours extend. `rows` turns trajectories into rows, `episode_batch` is what an
+algorithm is given, `batches` works on TRL's padded tensors, `layout` places their tokens in a pass
+and `passes` takes them through the model, `loss` is the loss of a pass, `measures` asks the policy
+about turns, `metrics` is what is logged, `critics` trains a critic beside a policy, `sampler`
+orders the data, `offline` has the trainers on saved episodes, `rollout` and `rollout_worker` serve
+stock trainers.
 """
 
 from trainers.trl_bridge.hooks import check_hooks
@@ -14,20 +15,19 @@ from trainers.trl_bridge.hooks import check_hooks
 check_hooks()
 
 from trainers.trl_bridge.episode_batch import EpisodeBatch
-from trainers.trl_bridge.episodes import EpisodeTrainer
-from trainers.trl_bridge.epoch_order import EpochOrder, ImitationTrainer
-from trainers.trl_bridge.preference import (
+from trainers.trl_bridge.offline import (
+    ImitationTrainer,
     MaskedPreferenceCollator,
     PreferenceTrainer,
     preference_dataset,
 )
 from trainers.trl_bridge.rollout import make_rollout_func, sampling_mode
 from trainers.trl_bridge.rows import IGNORED, Rows, labelled_dataset, rows_of, task_dataset
+from trainers.trl_bridge.sampler import EpochOrder
 
 __all__ = [
     "IGNORED",
     "EpisodeBatch",
-    "EpisodeTrainer",
     "EpochOrder",
     "ImitationTrainer",
     "MaskedPreferenceCollator",

@@ -1,7 +1,4 @@
-"""The padded batch that TRL trains on, under TRL's keys: weights of rows, and less padding.
-
-Pure functions of tensors.
-"""
+"""The padded batch that TRL trains on, under TRL's keys: weights of rows, and less padding."""
 
 from __future__ import annotations
 
@@ -65,30 +62,47 @@ def trim_padding(batch: dict[str, Any]) -> dict[str, Any]:
     return trimmed
 
 
-def token_advantages(batch: dict[str, Any]) -> dict[str, Any]:
-    """Return a batch whose advantages are (B, T), with T of 2 at least.
+def two_columns(batch: dict[str, Any]) -> dict[str, Any]:
+    """Return a batch with T of 2 at least.
 
     TRL takes (B, 1) tensors for a value per row, and then averages its metrics over rows, masked or
     not, in place of tokens.
     """
-    advantages, width = batch["advantages"], batch["completion_ids"].size(1)
-    if advantages.ndim == 1:
-        advantages = advantages[:, None].expand(-1, width)
-    changed = {**batch, "advantages": advantages}
-    if width > 1:
-        return changed
+    if batch["completion_ids"].size(1) > 1:
+        return batch
     return {
         key: torch.nn.functional.pad(value, (0, 1))
         if isinstance(value, torch.Tensor) and value.ndim == 2 and not key.startswith("prompt_")
         else value
-        for key, value in changed.items()
+        for key, value in batch.items()
     }
 
 
 def has_signal(batch: dict[str, Any]) -> torch.Tensor:
     """Return which rows, (B,) bool, have an advantage: only these have a policy gradient."""
-    advantages = batch["advantages"]  # (B,) or (B, T)
-    return (advantages != 0).flatten(1).any(dim=1) if advantages.ndim > 1 else advantages != 0
+    return (batch["advantages"] != 0).any(dim=1)
+
+
+def lay_out(trainer: Any, batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return micro-batches with little padding, and rows together that are cheap together.
+
+    Args:
+        trainer: an `OnlineTrainer`.
+        batches: the micro-batches that a batch of episodes serves.
+    """
+    steps, per_update = trainer.args.steps_per_generation, trainer.args.gradient_accumulation_steps
+    # Micro-batches may change places within one optimizer step only.
+    together = min(per_update, steps)
+    is_whole = steps % per_update == 0 or per_update % steps == 0
+    if is_whole and not trainer.policy_loss.has_terms_of_micro_batches:
+        model = trainer.accelerator.unwrap_model(trainer.model)
+        hidden_size = model.config.get_text_config(decoder=True).hidden_size
+        batches = [
+            batch
+            for first in range(0, steps, together)
+            for batch in regroup(batches[first : first + together], hidden_size)
+        ]
+    return [trim_padding(batch) for batch in batches]
 
 
 def regroup(batches: list[dict[str, Any]], hidden_size: int) -> list[dict[str, Any]]:

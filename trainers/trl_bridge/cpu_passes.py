@@ -22,8 +22,6 @@ from transformers import TrainerCallback
 from trl.kernels import chunked_logprob
 from trl.trainer import utils
 
-from trainers.models.loading import inputs_left_to_autocast
-
 TOKENS = 128
 """Rows of a tile; with 32,768 words it has 17 MB in float32."""
 LARGEST_ACTIVATIONS = 2e9
@@ -32,27 +30,17 @@ _BYTES = 100
 """Kept for each token, layer and hidden unit, as measured with an adapter under bfloat16."""
 
 
-class CPUPassesMixin:
-    """A mixin before a trainer of TRL's. On an accelerator it changes nothing."""
+def save_memory_on_cpu(trainer: Any) -> None:
+    """Let a trainer on a CPU give memory back, and keep no activations of large passes.
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[misc]
-        if self.accelerator.device.type != "cpu":
-            return
-        self.add_callback(_GiveBackCallback())
-        if not self.args.gradient_checkpointing:
-            checkpoint_large_passes(self.accelerator.unwrap_model(self.model))
-
-    def training_step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compute a micro-batch's gradient; see `transformers.Trainer.training_step`."""
-        lowered = self.accelerator.mixed_precision != "no"
-        with small_tiles(self.accelerator.device), inputs_left_to_autocast(self.model, lowered):
-            return super().training_step(*args, **kwargs)  # type: ignore[misc]
-
-    def prediction_step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compute a loss alone; see `transformers.Trainer.prediction_step`."""
-        with small_tiles(self.accelerator.device):
-            return super().prediction_step(*args, **kwargs)  # type: ignore[misc]
+    Args:
+        trainer: one of TRL's; on an accelerator nothing changes.
+    """
+    if trainer.accelerator.device.type != "cpu":
+        return
+    trainer.add_callback(_GiveBackCallback())
+    if not trainer.args.gradient_checkpointing:
+        checkpoint_large_passes(trainer.accelerator.unwrap_model(trainer.model))
 
 
 class _GiveBackCallback(TrainerCallback):

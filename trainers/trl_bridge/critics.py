@@ -28,7 +28,7 @@ _SEQUENCES = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
 
 
 class CriticMixin:
-    """A mixin before `EpisodeTrainer` that trains a critic in the same steps.
+    """A mixin before `OnlineTrainer` that trains a critic in the same steps.
 
     A subclass calls `use_critic` when it is made, and puts into the batch, in `advantages_of`:
     `values` and `returns` (R, T) float32, `value_mask` (R, T), and `num_values`, the tokens of
@@ -68,6 +68,7 @@ class CriticMixin:
             backbone_of(critic.model).gradient_checkpointing_enable(
                 self.args.gradient_checkpointing_kwargs
             )
+        self.parts.append(_CriticState(critic, self.args))
         self.add_callback(_ClearsGradients(critic))
 
     # Values -----------------------------------------------------------------------------------
@@ -130,13 +131,14 @@ class CriticMixin:
 
     # The loss ---------------------------------------------------------------------------------
 
-    def _compute_loss(self: Any, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+    def loss_of_pass(self: Any, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        """Return the policy's loss and the critic's."""
         if self.state.global_step < self.args.critic_warmup_steps:
             moves_policy, seen, policy_loss = False, [], 0.0
         else:
             moves_policy = self.critic_moves_policy
             with _last_hidden(self._backbone(), watch=self.critic_reads_policy) as seen:
-                policy_loss = super()._compute_loss(model, inputs)  # type: ignore[misc]
+                policy_loss = super().loss_of_pass(model, inputs)  # type: ignore[misc]
             ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
             columns = inputs["completion_ids"].size(1)
             layout = layout_of(model, ids, _mask(inputs), columns, aux_loss=self.aux_loss_enabled)
@@ -163,11 +165,10 @@ class CriticMixin:
         per_step = per_step * self.current_gradient_accumulation_steps
         return total / (per_step / self.args.steps_per_generation)
 
-    def training_step(self: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
-        """Take TRL's step; at its last micro-batch, average the critic's gradient and log."""
-        loss: torch.Tensor = super().training_step(*args, **kwargs)  # type: ignore[misc]
+    def on_gradient(self: Any) -> None:
+        """At a step's last micro-batch, average the critic's gradient over processes, and log."""
         if not self.accelerator.sync_gradients:
-            return loss
+            return
         if self.accelerator.num_processes > 1:
             for parameter in self._critic_parameters():
                 if parameter.grad is not None:
@@ -175,13 +176,11 @@ class CriticMixin:
         total, clipped, count = self.accelerator.reduce(self._value_sums, reduction="sum").tolist()
         self._value_sums.zero_()
         self.log_critic(value_loss=total / max(count, 1), clip_ratio=clipped / max(count, 1))
-        return loss
 
     def log_critic(self: Any, **values: float) -> None:
         """Log numbers under `critic/`, averaged until TRL's next log entry."""
-        metrics = self._metrics["train" if self.model.training else "eval"]
         for name, value in values.items():
-            metrics[f"critic/{name}"].append(value)
+            self.logged[f"critic/{name}"].append(value)
 
     # The optimizer ----------------------------------------------------------------------------
 
@@ -217,16 +216,6 @@ class CriticMixin:
 
     # Checkpoints ------------------------------------------------------------------------------
 
-    def _save_optimizer_and_scheduler(self: Any, output_dir: str) -> None:
-        if self.args.should_save:
-            self.critic.save_state(output_dir)
-        super()._save_optimizer_and_scheduler(output_dir)  # type: ignore[misc]
-
-    def _load_optimizer_and_scheduler(self: Any, checkpoint: str | None) -> None:
-        if checkpoint is not None:
-            self.critic.load_state(checkpoint)
-        super()._load_optimizer_and_scheduler(checkpoint)  # type: ignore[misc]
-
     def _load_best_model(self: Any) -> None:
         super()._load_best_model()  # type: ignore[misc]
         best = Path(self.state.best_model_checkpoint)
@@ -238,6 +227,21 @@ class CriticMixin:
 
 def _mask(rows: dict[str, Any]) -> torch.Tensor:
     return torch.cat([rows["prompt_mask"], rows["completion_mask"]], dim=1)
+
+
+class _CriticState:
+    """The critic's part of a checkpoint."""
+
+    def __init__(self, critic: Critic, args: Any) -> None:
+        self._critic, self._args = critic, args
+
+    def save(self, folder: Path) -> None:
+        if self._args.should_save:
+            self._critic.save_state(folder)
+
+    def load(self, folder: Path | None) -> None:
+        if folder is not None:
+            self._critic.load_state(folder)
 
 
 class _ClearsGradients(TrainerCallback):  # type: ignore[misc]

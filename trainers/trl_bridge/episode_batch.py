@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from accelerate.utils import gather_object
 
+from agentgym_envs.tasks import scenario_of
 from agentgym_envs.trajectory import Trajectory
 from trainers.credit.advantages import environments_that_vary, whiten_by_environment
+from trainers.trl_bridge.rows import Rows, rows_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,41 @@ class EpisodeBatch:
     gather: Callable[[list[Any]], list[Any]]
     environment: torch.Tensor
     num_environments: int
+
+    @classmethod
+    def of(cls, trainer: Any, batch: dict[str, Any]) -> EpisodeBatch:
+        """Take episodes without a reward out of a batch's mask; return what it is made of.
+
+        Args:
+            trainer: an `OnlineTrainer`.
+            batch: TRL's padded tensors of its last batch.
+        """
+        accelerator, trajectories = trainer.accelerator, trainer.trajectories
+        rewards, device = trainer.episode_rewards, batch["completion_mask"].device
+
+        def reduce_sum(tensor: torch.Tensor) -> torch.Tensor:
+            total: torch.Tensor = accelerator.reduce(tensor, reduction="sum")
+            return total
+
+        first = accelerator.process_index * len(trajectories)
+        episode_of_row = torch.tensor(trainer.rows.episode_of_row, device=device)
+        if rewards.isnan().any():
+            of_row = rewards[first + episode_of_row.clamp(min=0)]
+            leave_out_unrewarded(batch, of_row, reduce_sum=reduce_sum)
+        is_training = trainer.model.training
+        numbers = environments_of(trajectories, trainer.environment_names)
+        return cls(
+            trajectories=trajectories,
+            rewards=rewards,
+            group_size=trainer.num_generations if is_training else trainer.num_generations_eval,
+            first=first,
+            episode_of_row=episode_of_row,
+            action_mask=batch["completion_mask"] * batch["tool_mask"],
+            reduce_sum=reduce_sum,
+            gather=gather_object if accelerator.num_processes > 1 else list,
+            environment=accelerator.gather(torch.tensor(numbers, device=device)),
+            num_environments=len(trainer.environment_names),
+        )
 
     def local(self, values: torch.Tensor) -> torch.Tensor:
         """Return the part of (N,) values that belongs to this process's E episodes."""
@@ -96,6 +134,44 @@ class EpisodeBatch:
     def counted(self) -> torch.Tensor:
         """(E,) bool, the episodes of this process that have a reward."""
         return ~self.local(self.rewards).isnan()
+
+
+def environments_of(trajectories: Sequence[Trajectory], names: Mapping[str, str]) -> list[int]:
+    """Return the number of the environment of each episode.
+
+    Args:
+        trajectories: the episodes.
+        names: of the run's environments, by the names in front of task ids.
+    """
+    if len(names) == 1:
+        return [0] * len(trajectories)
+    places = {name: place for place, name in enumerate(names)}
+    return [places[scenario_of(trajectory.task_id)] for trajectory in trajectories]
+
+
+def rows_of_all(trainer: Any, trajectories: Sequence[Trajectory]) -> Rows:
+    """Return a batch's rows, as many in each process.
+
+    Args:
+        trainer: an `OnlineTrainer`.
+        trajectories: this process's episodes.
+    """
+
+    def rows(at_least: int = 0) -> Rows:
+        return rows_of(
+            trajectories,
+            filler_id=trainer.processing_class.pad_token_id,
+            multiple_of=trainer.args.steps_per_generation,
+            at_least=at_least,
+            mask_truncated=trainer.mask_truncated_episodes,
+        )
+
+    alone, accelerator = rows(), trainer.accelerator
+    if accelerator.num_processes == 1:
+        return alone
+    # TRL gathers numbers of rows, for which every process needs as many rows as the others.
+    count = torch.tensor([len(alone.episode_of_row)], device=accelerator.device)
+    return rows(at_least=int(accelerator.gather(count).max()))
 
 
 def leave_out_unrewarded(

@@ -10,18 +10,22 @@ from torch.nn.utils.rnn import pad_sequence
 
 from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.episode_batch import EpisodeBatch
+from trainers.trl_bridge.metrics import TokenMetrics
 from trainers.trl_bridge.rollout import sampling_mode
-from trainers.trl_bridge.token_metrics import TokenMetrics
 
 
-class MeasuresMixin:
-    """A mixin before `EpisodeTrainer`'s bases: passes without gradients, by the policy as it is."""
+class PolicyMeasures:
+    """Passes without gradients, by the policy as it is.
 
-    def __init__(self: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)  # type: ignore[misc]
-        self._kl_metrics = TokenMetrics(self.accelerator)
+    Args:
+        trainer: a `trl.GRPOTrainer`.
+    """
 
-    def entropies_of(self: Any, batch: dict[str, Any]) -> torch.Tensor:
+    def __init__(self, trainer: Any) -> None:
+        self._trainer = trainer
+        self._kl_metrics = TokenMetrics(trainer.accelerator)
+
+    def entropies_of(self, batch: dict[str, Any]) -> torch.Tensor:
         """Return (R, T) nats, the entropy of what each token of the completions was drawn from.
 
         Args:
@@ -36,7 +40,7 @@ class MeasuresMixin:
         return entropies
 
     def answer_probabilities(
-        self: Any,
+        self,
         batch: dict[str, Any],
         episodes: EpisodeBatch,
         turn: torch.Tensor,
@@ -68,7 +72,7 @@ class MeasuresMixin:
             answers.append(prompt.new_tensor(ids))
             starts.append(start)
             owners.append(owner)
-        size = self.args.per_device_train_batch_size
+        size = self._trainer.args.per_device_train_batch_size
         for first in range(0, len(owners), size):
             chunk = slice(first, first + size)
             logps = self._pass_over(
@@ -79,7 +83,7 @@ class MeasuresMixin:
                 probabilities[owner].append(of_answer.double().mean().exp().item())
         return probabilities
 
-    def kl_of(self: Any, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+    def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T), log-probabilities of the policy less those of the reference (k1).
 
         All 0 where `beta` is 0, for then there is no reference.
@@ -88,11 +92,10 @@ class MeasuresMixin:
         if "ref_per_token_logps" not in batch:
             return torch.zeros(mask.shape, device=mask.device)
         kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
-        logged = self._metrics["train" if self.model.training else "eval"]
-        self._kl_metrics.add(logged, mask, mean={"kl": kl})
+        self._kl_metrics.add(self._trainer.logged, mask, mean={"kl": kl})
         return kl
 
-    def _policy_logps(self: Any, batch: dict[str, Any]) -> torch.Tensor:
+    def _policy_logps(self, batch: dict[str, Any]) -> torch.Tensor:
         """Return (R, T) log-probabilities of the policy that is about to be trained.
 
         Those that were sampled are another distribution's where tokens were left out, and another
@@ -102,7 +105,7 @@ class MeasuresMixin:
         logps: torch.Tensor
         if "old_per_token_logps" in batch:
             logps = batch["old_per_token_logps"]
-        elif Sampling.of(self.args).is_cut or getattr(self, "max_staleness", False):
+        elif Sampling.of(self._trainer.args).is_cut or self._trainer.max_staleness:
             logps = self._pass_over(*(batch[name] for name in names))[0]
         else:
             logps = batch["sampling_per_token_logps"]
@@ -110,20 +113,21 @@ class MeasuresMixin:
 
     @torch.no_grad()
     def _pass_over(
-        self: Any,
+        self,
         prompt_ids: torch.Tensor,
         prompt_mask: torch.Tensor,
         ids: torch.Tensor,
         mask: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (R, T) log-probabilities and entropies of the last T columns."""
-        with sampling_mode(self.model):
-            logps, entropies, _ = self._get_per_token_logps_and_entropies(
-                self.model,
+        trainer = self._trainer
+        with sampling_mode(trainer.model):
+            logps, entropies, _ = trainer._get_per_token_logps_and_entropies(
+                trainer.model,
                 torch.cat([prompt_ids, ids], dim=1),
                 torch.cat([prompt_mask, mask], dim=1),
                 ids.size(1),
-                batch_size=self.args.per_device_train_batch_size,
+                batch_size=trainer.args.per_device_train_batch_size,
                 compute_entropy=True,
             )
         return logps, entropies

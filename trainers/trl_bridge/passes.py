@@ -23,23 +23,6 @@ IGNORED = -100
 Logprobs = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 
 
-class Weighted(float):
-    """A coefficient of TRL's whose term of the loss is weighed: `beta`, `entropy_coef`."""
-
-    weights: torch.Tensor
-
-    @classmethod
-    def of(cls, coefficient: float, weights: torch.Tensor) -> Weighted:
-        """Return a coefficient with weights that its term can be multiplied with."""
-        made = cls(coefficient)
-        made.weights = weights
-        return made
-
-    def __mul__(self, term: Any) -> Any:
-        """Return the weighed term of the loss."""
-        return float(self) * (self.weights * term)
-
-
 def split_into_passes(
     batch: dict[str, Any], max_rows: int, loss_type: str, accelerator: Any
 ) -> list[dict[str, Any]]:

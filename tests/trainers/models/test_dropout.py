@@ -20,7 +20,7 @@ from transformers import (
 
 from tests.trainers.toys import make_tokenizer
 from trainers.models.dropout import disable_dropout
-from trainers.trl_bridge.importance import GAP
+from trainers.trl_bridge.loss import GAP
 
 RATE = 0.5
 SIZES: dict[str, Any] = {"vocab_size": 512, "hidden_size": 32, "num_hidden_layers": 2}

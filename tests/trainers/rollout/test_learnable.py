@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from trainers.rollout.learnable import LEAST, LearnableTasks
-from trainers.trl_bridge.epoch_order import LearnableOrder
+from trainers.trl_bridge.sampler import LearnableOrder
 
 NUM = 20
 TASKS = [f"a_{n}" for n in range(NUM)]

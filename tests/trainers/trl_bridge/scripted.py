@@ -1,4 +1,4 @@
-"""A bare `EpisodeTrainer` that plays given trajectories."""
+"""A GRPO trainer that plays given trajectories."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentgym_envs.trajectory import Trajectory
-from tests.trainers.toys import Given
-from trainers.trl_bridge import EpisodeTrainer
+from tests.trainers.toys import ENV_ID, Given
+from trainers.grpo import AgentGRPOTrainer
+from trainers.options.arguments import RolloutArguments
 
 
-class Scripted(EpisodeTrainer):
-    """An `EpisodeTrainer` that plays given trajectories, and keeps what TRL made of them."""
+class Scripted(AgentGRPOTrainer):
+    """Plays given trajectories, and keeps what TRL made of them."""
+
+    mask_truncated = False
 
     def __init__(self, trajectories: Sequence[Trajectory], **kwargs: Any) -> None:
         self.given = list(trajectories)
         self.batches: list[dict[str, Any]] = []
         self.asked: list[list[str]] = []
-        super().__init__(**kwargs)
-        self.rollout = Given(self.answer)
+        rollout = RolloutArguments(mask_truncated_episodes=self.mask_truncated)
+        super().__init__(env=ENV_ID, rollout=rollout, **kwargs)
+        self.player.rollout = Given(self.answer)  # type: ignore[assignment]
 
     def answer(self, task_ids: list[str]) -> list[Trajectory]:
         self.asked.append(task_ids)

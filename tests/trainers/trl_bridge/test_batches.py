@@ -13,7 +13,7 @@ def padded_batch() -> dict[str, Any]:
         "prompt_mask": torch.tensor([[0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 0, 1]]),
         "completion_ids": torch.tensor([[5, 0, 0], [6, 6, 0], [7, 7, 7], [8, 0, 0]]),
         "completion_mask": torch.tensor([[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 0]]),
-        "advantages": torch.tensor([1.0, 2.0, 3.0, 4.0]),
+        "advantages": torch.tensor([[1.0], [2.0], [3.0], [4.0]]).expand(4, 3),
         "num_items_in_batch": torch.tensor(7),
     }
 
@@ -25,22 +25,22 @@ def test_regrouping_keeps_rows_whole_and_puts_equal_lengths_together() -> None:
         for part in (slice(0, 2), slice(2, 4))
     ]
     long, short = (trim_padding(half) for half in regroup(halves, 64))
-    assert long["advantages"].tolist() == [3.0, 2.0]
+    assert long["advantages"][:, 0].tolist() == [3.0, 2.0]
     assert long["completion_ids"].tolist() == [[7, 7, 7], [6, 6, 0]]
-    assert short["advantages"].tolist() == [1.0, 4.0]
+    assert short["advantages"][:, 0].tolist() == [1.0, 4.0]
     assert short["prompt_ids"].tolist() == [[1], [4]]
     assert short["completion_ids"].tolist() == [[5], [8]]
     assert short["num_items_in_batch"] == 7
 
 
 def test_regrouping_puts_rows_without_an_advantage_last() -> None:
-    batch = padded_batch() | {"advantages": torch.tensor([1.0, 2.0, 0.0, 0.0])}
+    batch = padded_batch() | {"advantages": torch.tensor([[1.0], [2.0], [0.0], [0.0]])}
     halves = [
         {key: value[part] if value.ndim else value for key, value in batch.items()}
         for part in (slice(1, 3), slice(0, 4, 3))
     ]
     first, last = regroup(halves, 64)
-    assert first["advantages"].tolist() == [2.0, 1.0]
+    assert first["advantages"].tolist() == [[2.0], [1.0]]
     assert not has_signal(last).any()
 
 
@@ -53,7 +53,7 @@ def test_regrouping_brings_rows_of_one_prompt_together_where_that_costs_less() -
         "prompt_mask": torch.ones_like(prompts),
         "completion_ids": answers,
         "completion_mask": answers,
-        "advantages": torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]),
+        "advantages": torch.tensor([[1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]]).T,
     }
     halves = [
         {key: value[part] for key, value in batch.items()} for part in (slice(4), slice(4, 8))
@@ -61,7 +61,7 @@ def test_regrouping_brings_rows_of_one_prompt_together_where_that_costs_less() -
     first, second = regroup(halves, 576)
     assert first["prompt_ids"][:, 0].tolist() == [1, 1, 1, 1]
     assert second["prompt_ids"][:, 0].tolist() == [2, 2, 2, 2]
-    assert second["advantages"].tolist() == [1.0, 1.0, 1.0, 0.0]
+    assert second["advantages"][:, 0].tolist() == [1.0, 1.0, 1.0, 0.0]
     for half in halves:
         half["prompt_ids"] = torch.rand(4, 100)  # no two alike
     first, _ = regroup(halves, 576)

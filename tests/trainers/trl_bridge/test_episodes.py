@@ -13,7 +13,15 @@ from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectory import Trajectory
-from tests.trainers.toys import FAILED, episode, gradient, make_model, make_tokenizer, trace
+from tests.trainers.toys import (
+    FAILED,
+    episode,
+    gradient,
+    make_model,
+    make_tokenizer,
+    row_advantages,
+    trace,
+)
 from tests.trainers.trl_bridge.scripted import Scripted
 from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import (
@@ -22,6 +30,7 @@ from trainers.trl_bridge import (
     rows_of,
     task_dataset,
 )
+from trainers.trl_bridge.loss import PolicyLoss
 
 PAD = 257
 
@@ -88,7 +97,7 @@ def test_advantages_are_sequence_level_and_normalized_in_the_group(
     trainer = scripted([episode(1.0), episode(0.0)])
     trainer.train()
     expected = 0.5 / (0.5**0.5 + 1e-4)
-    assert trainer.batches[0]["advantages"].tolist() == pytest.approx([expected, -expected])
+    assert row_advantages(trainer.batches[0]).tolist() == pytest.approx([expected, -expected])
 
 
 def test_a_failed_episode_enters_no_baseline_and_no_loss(
@@ -103,10 +112,10 @@ def test_a_failed_episode_enters_no_baseline_and_no_loss(
     expected = gradient(alone)
     with_failure = scripted([*played, FAILED])
     found = gradient(with_failure)
-    advantages = with_failure.batches[0]["advantages"]
+    advantages = row_advantages(with_failure.batches[0])
     mask = with_failure.batches[0]["tool_mask"] * with_failure.batches[0]["completion_mask"]
     assert mask[3].sum() == 0
-    assert torch.allclose(advantages[:3] * 3 / 4, alone.batches[0]["advantages"])
+    assert torch.allclose(advantages[:3] * 3 / 4, row_advantages(alone.batches[0]))
     assert torch.allclose(found, expected, atol=1e-6)
     assert expected.abs().max() > 1e-4
 
@@ -153,7 +162,7 @@ def test_windows_of_an_episode_share_its_advantage_and_count_once(
     share = 0.5 / (0.5**0.5 + 1e-4)
     # Four rows with the filler, two episodes, and two thirds and one third of the tokens.
     expected = [share * 2 * 2 / 3, share * 2 / 3, -share * 2, 0.0]
-    assert batch["advantages"].tolist() == pytest.approx(expected)
+    assert row_advantages(batch).tolist() == pytest.approx(expected)
     assert len(batch["prompt_ids"]) == 4
 
 
@@ -198,8 +207,8 @@ def test_regrouping_micro_batches_changes_no_gradient(
     ]
     options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, **terms}
     regrouped = gradient(scripted(played, **options))
-    monkeypatch.setattr("trainers.trl_bridge.episodes.regroup", lambda batches, _size: batches)
-    monkeypatch.setattr("trainers.trl_bridge.episodes.trim_padding", lambda batch: batch)
+    monkeypatch.setattr("trainers.trl_bridge.batches.regroup", lambda batches, _size: batches)
+    monkeypatch.setattr("trainers.trl_bridge.batches.trim_padding", lambda batch: batch)
     plain = gradient(scripted(played, **options))
     assert torch.allclose(regrouped, plain, atol=1e-6)
 
@@ -240,7 +249,7 @@ def test_rows_stay_where_they_are_where_an_optimizer_step_takes_part_of_a_batch(
 ) -> None:
     regrouped: list[int] = []
     monkeypatch.setattr(
-        "trainers.trl_bridge.episodes.regroup",
+        "trainers.trl_bridge.batches.regroup",
         lambda batches, _size: regrouped.append(1) or batches,
     )
     trainer = scripted(
@@ -302,7 +311,7 @@ def test_micro_batches_without_advantages_are_passed_over_and_change_no_gradient
     passes = count_training_passes(trainer)
     skipping = gradient(trainer)
     assert len(passes) == 1
-    monkeypatch.setattr(Scripted, "is_without_gradient", lambda self, inputs: False)
+    monkeypatch.setattr(PolicyLoss, "is_without_gradient", lambda self, inputs: False)
     trainer = scripted(played, **options)
     passes = count_training_passes(trainer)
     assert torch.allclose(skipping, gradient(trainer), atol=1e-6)

@@ -34,6 +34,7 @@ from trainers.options.arguments import EnvArguments
 from trainers.reinforce_pp import AgentReinforcePPTrainer
 from trainers.rloo import AgentRLOOTrainer
 from trainers.trl_bridge import make_rollout_func, task_dataset
+from trainers.trl_bridge.loss import PolicyLoss
 
 Maker = Callable[..., Scripted]
 
@@ -137,12 +138,13 @@ def test_the_gradient_is_that_of_the_formula(
 def test_equal_probabilities_leave_the_loss_as_it_is_to_the_bit(
     mode: str, scripted: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Watching(Scripted):
-        def _weigh(self, batch: dict[str, Any], current: torch.Tensor) -> None:
-            batch["sampling_per_token_logps"] = current  # to the last bit
-            super()._weigh(batch, current)
+    weigh = PolicyLoss._weigh_tokens
 
-    monkeypatch.setattr("tests.trainers.trl_bridge.conftest.Scripted", Watching)
+    def equal(loss: PolicyLoss, inputs: dict[str, Any], current: torch.Tensor) -> None:
+        inputs["sampling_per_token_logps"] = current  # to the last bit
+        weigh(loss, inputs, current)
+
+    monkeypatch.setattr(PolicyLoss, "_weigh_tokens", equal)
     runs = []
     for options in ({}, correcting(mode)):
         trainer = scripted(given(), **options)
@@ -210,13 +212,14 @@ def test_the_ratio_is_that_of_when_the_batch_was_played(
     ratios: list[torch.Tensor] = []
     current: list[torch.Tensor] = []
 
-    class Watching(Scripted):
-        def _weigh(self, batch: dict[str, Any], now: torch.Tensor) -> None:
-            super()._weigh(batch, now)
-            ratios.append(batch["importance_sampling_ratio"])
-            current.append(now)
+    weigh = PolicyLoss._weigh_tokens
 
-    monkeypatch.setattr("tests.trainers.trl_bridge.conftest.Scripted", Watching)
+    def watch(loss: PolicyLoss, inputs: dict[str, Any], now: torch.Tensor) -> None:
+        weigh(loss, inputs, now)
+        ratios.append(inputs["importance_sampling_ratio"])
+        current.append(now)
+
+    monkeypatch.setattr(PolicyLoss, "_weigh_tokens", watch)
     trainer = scripted(of, **correcting("token_truncate"), num_iterations=2, max_steps=2)
     trainer.train()
     assert len(trainer.asked) == 1
@@ -232,7 +235,7 @@ def test_the_ratio_is_that_of_when_the_batch_was_played(
 def test_truncated_episodes_that_are_left_out_have_no_say_in_the_metrics(
     scripted: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Scripted, "mask_truncated_episodes", True)
+    monkeypatch.setattr(Scripted, "mask_truncated", True)
     far = sampled_off(trace(3, [1, 1, 0, 1], seed=9), shift=-5.0)
     cut = episode(1.0, traces=[far], status="truncated")
     trainer = scripted([*given()[:3], cut], **correcting("turn_mask"), entropy_coef=1e-6)
@@ -346,7 +349,7 @@ def test_every_algorithm_weighs_its_loss(kind: type[OnlineTrainer], tmp_path: Pa
             ),
             processing_class=make_tokenizer(),
         )
-        trainer.rollout = Given(of)  # type: ignore[assignment]
+        trainer.player.rollout = Given(of)  # type: ignore[assignment]
         results.append(gradient(trainer))
     plain, doubled, lessened = results
     assert plain.abs().max() > 1e-3

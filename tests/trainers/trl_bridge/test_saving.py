@@ -40,7 +40,7 @@ def test_a_run_of_another_number_of_processes_is_told_that_it_differs(
 ) -> None:
     trainer = trainer_in()
     own, other = tmp_path / "own", tmp_path / "other"
-    trainer._remember_rng()
+    trainer._note_step()
     for folder in (own, other):
         folder.mkdir()
         trainer._save_rng_state(str(folder))

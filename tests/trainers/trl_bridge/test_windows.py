@@ -90,7 +90,7 @@ def test_passes_are_bounded_in_tokens_and_change_no_gradient(
     assert max(sizes) <= PER_DEVICE * longest
     assert split.abs().max() > 1e-4
     unsplit = with_other_reference(scripted(GIVEN, **options))
-    monkeypatch.setattr("trainers.trl_bridge.episodes.split_into_passes", lambda batch, *_: [batch])
+    monkeypatch.setattr("trainers.online.split_into_passes", lambda batch, *_: [batch])
     assert torch.allclose(split, gradient(unsplit), atol=1e-6)
     entries = [trainer.state.log_history[0]["loss"], unsplit.state.log_history[0]["loss"]]
     assert entries[0] == pytest.approx(entries[1], abs=1e-5)
@@ -106,7 +106,7 @@ def test_passes_change_no_gradient_of_a_critic(
     ]
     options = {"given": given, "critic": critic, "num_iterations": 1, "loss_type": "grpo"}
     split = gradient(with_head(maker(tmp_path)(**options)))
-    monkeypatch.setattr("trainers.trl_bridge.episodes.split_into_passes", lambda batch, *_: [batch])
+    monkeypatch.setattr("trainers.online.split_into_passes", lambda batch, *_: [batch])
     unsplit = gradient(with_head(maker(tmp_path)(**options)))
     assert split.abs().max() > 1e-4
     assert torch.allclose(split, unsplit, atol=1e-6)
@@ -128,7 +128,7 @@ def test_passes_have_as_many_rows_as_those_of_the_other_processes() -> None:
         "prompt_mask": mask[:, :0],
         "completion_ids": torch.arange(5)[:, None] * mask,
         "completion_mask": mask,
-        "advantages": torch.tensor([1.0, 1.0, 1.0, 0.0, 1.0]),
+        "advantages": torch.tensor([[1.0], [1.0], [1.0], [0.0], [1.0]]),
     }
     parts = passes.split_into_passes(batch, 2, "dapo", Two())
     assert [part["completion_ids"][:, 0].tolist() for part in parts] == [[0, 1], [2, 4], [3]]

@@ -16,7 +16,7 @@ from trl import GRPOTrainer
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from tests.trainers.toys import FAILED, episode, gradient, make_folder, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
-from trainers.trl_bridge.token_metrics import LARGEST, MEANS, SMALLEST, TokenMetrics
+from trainers.trl_bridge.metrics import LARGEST, MEANS, SMALLEST, TokenMetrics
 
 Maker = Callable[..., Scripted]
 
@@ -57,7 +57,7 @@ def mean_of_tokens(of: Sequence[Trajectory], value: Callable[[TokenTrace], torch
 
 @pytest.fixture
 def masking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Scripted, "mask_truncated_episodes", True)
+    monkeypatch.setattr(Scripted, "mask_truncated", True)
 
 
 def with_reference(trainer: Scripted) -> Scripted:
@@ -254,7 +254,7 @@ def test_masked_episodes_are_in_no_divisor(loss_type: str, scripted: Maker) -> N
         episode(1.0, traces=[trace(2, [1, 1, 0, 1], seed=1)]),
         episode(0.0, traces=[trace(4, [1, 0, 1], seed=2)]),
     ]
-    options = {"scale_rewards": "none", "loss_type": loss_type, "max_completion_length": 16}
+    options = {"scale_rewards": "none", "loss_type": loss_type}
     expected = gradient(scripted(alone, **options))
     # Paid the mean, they move no baseline.
     masked = [cut(0.5, [1] * 20, 3), cut(0.5, [1], 4)]

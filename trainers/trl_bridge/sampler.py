@@ -1,4 +1,4 @@
-"""Orders of the data that a resumed run finds again, and TRL's `SFTTrainer` with them."""
+"""Orders of the data that a resumed run finds again."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from typing import Any
 import torch
 from torch.utils.data import Sampler
 from transformers import TrainerState
-from transformers.trainer_pt_utils import LengthGroupedSampler
-from trl import SFTTrainer
 
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.tokens.seeds import batch_seed
-from trainers.trl_bridge.cpu_passes import CPUPassesMixin
-from trainers.trl_bridge.saving import SavingMixin
-from trainers.trl_bridge.setup import SetupMixin
 
 
 class EpochOrder(Sampler[int]):
@@ -121,30 +116,12 @@ class LearnableOrder(Sampler[int]):
         return len(self._places)
 
 
-class MixtureOrderMixin:
-    """A mixin before one of TRL's trainers on saved episodes.
+def mixture_order(trainer: Any, dataset: Any = None) -> MixtureOrder:
+    """Return the order of saved episodes of several environments.
 
-    Attributes:
-        mixture: the rows by environment; None where there is one, whose order is the trainer's own.
+    Args:
+        trainer: one with a `mixture`.
+        dataset: the rows; by default the trainer's.
     """
-
-    mixture: Mixture | None = None
-
-    def _get_train_sampler(self: Any, train_dataset: Any = None) -> Any:
-        if self.mixture is None:
-            return super()._get_train_sampler(train_dataset)  # type: ignore[misc]
-        count = len(self.train_dataset if train_dataset is None else train_dataset)
-        return MixtureOrder(range(count), self.mixture, num_draws=count, state=lambda: self.state)
-
-
-class ImitationTrainer(MixtureOrderMixin, SetupMixin, CPUPassesMixin, SavingMixin, SFTTrainer):  # type: ignore[misc]
-    """`SFTTrainer` whose order by length is the same in a resumed run."""
-
-    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        sampler = super()._get_train_sampler(train_dataset)
-        if not isinstance(sampler, LengthGroupedSampler):
-            return sampler
-        sampler.generator = torch.Generator()
-        return EpochOrder(
-            sampler, generator=sampler.generator, seed=self.args.seed, state=lambda: self.state
-        )
+    count = len(trainer.train_dataset if dataset is None else dataset)
+    return MixtureOrder(range(count), trainer.mixture, num_draws=count, state=lambda: trainer.state)

@@ -1,13 +1,19 @@
-"""Means and extremes over all trained tokens of a log entry, however many passes it has."""
+"""Metrics of a batch: of its tokens, over all passes, and of its episodes, over all processes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from statistics import fmean
 from typing import Any
 
 import torch
+from accelerate.utils import gather_object
+
+from agentgym_envs.trajectory import Trajectory
+from trainers.credit.by_environment import metrics_by_environment
+from trainers.credit.rewards import episode_columns
 
 Logged = dict[str, list[float]]
 """TRL's metrics, by name."""
@@ -126,3 +132,73 @@ def taken_from_trl(logged: Logged) -> Iterator[dict[str, float]]:
 
 def _without_nan(values: Mapping[str, float], *names: str) -> dict[str, float]:
     return {name: values[name] for name in names if not math.isnan(values.get(name, math.nan))}
+
+
+def horizons(schedule: Any, step: int, names: Mapping[str, str]) -> dict[str, float]:
+    """Return the horizon, or the mean over environments and that of each, by metric.
+
+    Args:
+        schedule: a horizon schedule, one for each environment by its name in task ids, or None.
+        step: the optimizer step.
+        names: what metrics call the environments.
+    """
+    if schedule is None:
+        return {}
+    if not isinstance(schedule, Mapping):
+        return {"horizon": float(schedule(step))}
+    own = {names[name]: float(of(step)) for name, of in schedule.items()}
+    return {
+        "horizon": fmean(own.values()),
+        **{f"horizon/{name}": horizon for name, horizon in own.items()},
+    }
+
+
+def episode_metrics(
+    trajectories: Sequence[Trajectory],
+    environments: Sequence[str],
+    rewards: Sequence[float],
+    *,
+    labels: Sequence[str],
+    group_size: int,
+    is_distributed: bool,
+) -> dict[str, float]:
+    """Return the metrics of the episodes of all processes.
+
+    Args:
+        trajectories: this process's.
+        environments: the label of each one's environment.
+        rewards: of all processes' episodes.
+        labels: of the run's environments.
+        group_size: episodes per task.
+        is_distributed: there are other processes.
+    """
+    columns, names = episode_columns(trajectories), list(environments)
+    if is_distributed:
+        columns = {name: gather_object(values) for name, values in columns.items()}
+        names = gather_object(names)
+    return metrics_by_environment(
+        names, rewards=rewards, columns=columns, group_size=group_size, environments=labels
+    )
+
+
+def replace_metrics(logged: Logged, metrics: Mapping[str, float]) -> None:
+    """Log metrics of episodes in place of TRL's of its rows.
+
+    TRL's share of groups without variance counts no group whose episodes all failed, and is 1 where
+    there are no groups; its reward is of all episodes together; its lengths are of rows, of which
+    an episode has several.
+    """
+    for name in {"frac_reward_zero_std", "reward"} & {"frac_reward_zero_std", *metrics}:
+        logged[name].pop()
+        if not logged[name]:
+            del logged[name]  # TRL logs None of an empty list
+    for name in [name for name in logged if name.startswith("completions/")]:
+        del logged[name]
+    for name, value in metrics.items():
+        logged[name].append(value)
+
+
+def replace_all(column: Any, values: Sequence[Any]) -> None:
+    """Put a batch's values in place of TRL's in its table of completions, which holds a batch."""
+    column.clear()
+    column.extend(values)

@@ -1,7 +1,7 @@
-"""TRL's `DPOTrainer` on token rows with masks, and with a reference that is the model as given.
+"""TRL's `SFTTrainer` and `DPOTrainer` on saved episodes.
 
-TRL takes text pairs, counts every token behind the prompt as the policy's, and loads the reference
-from the model's name again, which fails or differs where the model lives in memory.
+Of pairs TRL takes texts, counts every token behind the prompt as the policy's, and loads the
+reference from the model's name again, which fails or differs where the model lives in memory.
 """
 
 from __future__ import annotations
@@ -15,16 +15,37 @@ from accelerate.utils import is_peft_model
 from datasets import Dataset
 from torch.utils.data import DataLoader
 from tqdm.auto import tqdm
-from trl import DPOTrainer
+from transformers.trainer_pt_utils import LengthGroupedSampler
+from trl import DPOTrainer, SFTTrainer
 from trl.models import prepare_deepspeed
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
 from trainers.models.dropout import disable_dropout
-from trainers.trl_bridge.cpu_passes import CPUPassesMixin
-from trainers.trl_bridge.epoch_order import MixtureOrderMixin
-from trainers.trl_bridge.reference import ReferenceMixin
-from trainers.trl_bridge.saving import SavingMixin
-from trainers.trl_bridge.setup import SetupMixin
+from trainers.rollout.mixtures import Mixture
+from trainers.trl_bridge.parts import Reference
+from trainers.trl_bridge.run import RunMixin
+from trainers.trl_bridge.sampler import EpochOrder, mixture_order
+
+
+class ImitationTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
+    """`SFTTrainer` whose order of the rows is the same in a resumed run.
+
+    Attributes:
+        mixture: the rows by environment; None where there is one, whose order is TRL's own.
+    """
+
+    mixture: Mixture | None = None
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        if self.mixture is not None:
+            return mixture_order(self, train_dataset)
+        sampler = super()._get_train_sampler(train_dataset)
+        if not isinstance(sampler, LengthGroupedSampler):
+            return sampler
+        sampler.generator = torch.Generator()
+        return EpochOrder(
+            sampler, generator=sampler.generator, seed=self.args.seed, state=lambda: self.state
+        )
 
 
 def preference_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
@@ -52,9 +73,7 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
         return batch
 
 
-class PreferenceTrainer(  # type: ignore[misc]
-    MixtureOrderMixin, SetupMixin, CPUPassesMixin, ReferenceMixin, SavingMixin, DPOTrainer
-):
+class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
     """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
 
     The reference is the model as it was given: its log-probabilities are computed before training
@@ -68,7 +87,12 @@ class PreferenceTrainer(  # type: ignore[misc]
         ref_model: the reference, where it is another model.
         processing_class: the tokenizer, for its padding token.
         **kwargs: `trl.DPOTrainer`'s, such as `peft_config` and `callbacks`.
+
+    Attributes:
+        mixture: the rows by environment; None where there is one, whose order is TRL's own.
     """
+
+    mixture: Mixture | None = None
 
     def __init__(
         self,
@@ -99,8 +123,14 @@ class PreferenceTrainer(  # type: ignore[misc]
             processing_class=processing_class,
             **kwargs,
         )
+        self.parts.append(Reference(self))
         if args.disable_dropout:
             disable_dropout(self.model, self.ref_model)
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        if self.mixture is not None:
+            return mixture_order(self, train_dataset)
+        return super()._get_train_sampler(train_dataset)
 
     def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:
         return dataset

@@ -1,0 +1,487 @@
+"""Players: how a trainer's batches are played, one class for each way.
+
+A trainer has one player and asks it for a batch with `take`. `Lockstep` plays when it is asked,
+`Grouped` adds branches and further groups, `Ahead` plays in a thread while the policy is trained,
+`CarriedOver` lets episodes go on from one step into the next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import fmean
+from typing import Any, Protocol
+
+from agentgym_envs.trajectory import Trajectory
+from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.errors import UsageError
+from trainers.rollout.ahead import BatchesAhead
+from trainers.rollout.branching import play_branched
+from trainers.rollout.carried import CarriedGroups
+from trainers.rollout.resampling import DynamicSampling, Play
+from trainers.rollout.rollout import Rollout
+
+Row = dict[str, Any]
+"""A row of the training data, whose `prompt` is a task id."""
+Options = Callable[[int], dict[str, Any]]
+"""Returns the kwargs of `Rollout.run` for a batch that is trained so many steps later."""
+
+
+@dataclass
+class Played:
+    """A batch of episodes.
+
+    Attributes:
+        rows: of the data, one for each episode.
+        trajectories: the episodes that are trained on.
+        extra: episodes in no loss; they count in the metrics.
+        requested_at: the optimizer step at which the batch was asked for; None for the present one.
+        metrics: what is logged, averaged over a log entry.
+        largest: what is logged, the largest of a log entry.
+    """
+
+    rows: Sequence[Row]
+    trajectories: list[Trajectory]
+    extra: list[Trajectory] = field(default_factory=list)
+    requested_at: int | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    largest: dict[str, float] = field(default_factory=dict)
+
+
+class Lockstep:
+    """Plays a batch when the trainer asks for it; the base of the other players.
+
+    Args:
+        rollout: plays.
+        options: see `Options`.
+    """
+
+    def __init__(self, rollout: Rollout, options: Options) -> None:
+        self.rollout = rollout
+        self._options = options
+
+    def take(self, rows: Sequence[Row]) -> Played:
+        """Return the episodes of a batch.
+
+        Args:
+            rows: of the data, in groups.
+        """
+        return Played(rows, self.rollout.run(_tasks(rows), **self._options(0)))
+
+    def read(self, micro_batches: Iterator[Any]) -> Iterator[Any]:
+        """Return an epoch's micro-batches, for a player that reads those to come."""
+        return micro_batches
+
+    def pass_on(self) -> None:
+        """Note that the trainer goes on to the next micro-batch."""
+
+    def pause(self) -> AbstractContextManager[None]:
+        """Leave environments and policy to somebody else meanwhile."""
+        return nullcontext()
+
+    def stop(self) -> None:
+        """End with the training; the next one begins anew."""
+
+    @property
+    def pending_rows(self) -> list[Row]:
+        """The rows that were asked for and are not taken."""
+        return []
+
+
+class Grouped(Lockstep):
+    """Plays groups with branches, and further groups in place of those without variance.
+
+    Args:
+        rollout: plays.
+        options: see `Options`.
+        group_size: episodes of a group.
+        roots: episodes of a group that are played from the start; 0 plays all so.
+        dynamic: replaces groups without variance.
+    """
+
+    def __init__(
+        self,
+        rollout: Rollout,
+        options: Options,
+        *,
+        group_size: int,
+        roots: int = 0,
+        dynamic: DynamicSampling | None = None,
+    ) -> None:
+        super().__init__(rollout, options)
+        self._size, self._roots, self._dynamic = group_size, roots, dynamic
+
+    def take(self, rows: Sequence[Row]) -> Played:
+        """Return the episodes of a batch."""
+        options, metrics = self._options(0), {}
+        play: Play = self.rollout.run
+        if self._roots:
+            play = partial(play_branched, self.rollout, group_size=self._size, roots=self._roots)
+        extra: list[Trajectory] = []
+        if self._dynamic is None:
+            trajectories = play(_tasks(rows), **options)
+        else:
+            trajectories, extra = self._dynamic.run(play, _tasks(rows), **options)
+            metrics["batches_played"] = 1 + len(extra) / len(trajectories)
+        if self._roots:
+            turns = [id(turn) for t in [*trajectories, *extra] for turn in t.turns]
+            metrics["frac_turns_played"] = len(set(turns)) / max(len(turns), 1)
+        return Played(rows, trajectories, extra, metrics=metrics)
+
+
+@dataclass(frozen=True)
+class Pacing:
+    """How batches and optimizer steps follow each other.
+
+    Attributes:
+        per_batch: micro-batches that a batch of episodes serves.
+        per_step: micro-batches of an optimizer step.
+        max_staleness: optimizer steps that the weights of an episode may be behind.
+        state: returns the trainer's state.
+    """
+
+    per_batch: int
+    per_step: int
+    max_staleness: int
+    state: Callable[[], Any]
+
+
+class _ReadingAhead(Lockstep):
+    """Reads the micro-batches to come.
+
+    Args:
+        rollout: plays.
+        options: see `Options`.
+        pacing: how batches and steps follow each other.
+    """
+
+    def __init__(self, rollout: Rollout, options: Options, pacing: Pacing) -> None:
+        super().__init__(rollout, options)
+        self._pacing = pacing
+        self._data: ReadAhead | None = None
+
+    def read(self, micro_batches: Iterator[Any]) -> Iterator[Any]:
+        """Return an epoch's micro-batches, of which those to come can be read."""
+        if self._data is None or self._data.batches is not micro_batches:
+            self._data = ReadAhead(micro_batches, self._pacing.per_step)
+        return self._data
+
+    def pass_on(self) -> None:
+        """Note that the trainer goes on to the next micro-batch."""
+        if self._data is not None:
+            self._data.pass_on()
+
+    def stop(self) -> None:
+        """End with the training; the next one begins anew."""
+        self._data = None
+
+
+class WeightsSender(Protocol):
+    """What samples in the player's thread: `trainers.backends.shared.SharedBackend`."""
+
+    player: Any
+
+    def send(self, global_step: int) -> None:
+        """Send the present weights."""
+
+
+class Ahead(_ReadingAhead):
+    """Plays batches ahead of the step that trains on them, for `--max_staleness`.
+
+    Tasks come from the trainer's own data, read ahead within an epoch. A batch's horizon and random
+    numbers are fixed when it is asked for; its numbers are those of the step that will train on it,
+    so a run that is resumed plays what was under way again.
+
+    Args:
+        rollout: plays.
+        options: see `Options`.
+        pacing: how batches and steps follow each other.
+        sender: samples, and sends the weights.
+        save: saves a checkpoint, in the trainer's thread.
+    """
+
+    def __init__(
+        self,
+        rollout: Rollout,
+        options: Options,
+        pacing: Pacing,
+        sender: WeightsSender,
+        *,
+        save: Callable[[], None],
+    ) -> None:
+        super().__init__(rollout, options, pacing)
+        self._sender, self._save = sender, save
+        self._batches: BatchesAhead | None = None
+        self._is_stopped = True
+        self._taken_at: tuple[float, float] | None = None
+        """When the last batch was taken, and how long the thread had played by then."""
+        rollout.machinery.on_outage = self._save_in_trainer
+
+    def take(self, rows: Sequence[Row]) -> Played:
+        """Return the episodes of a batch, and have the next ones played meanwhile."""
+        batches = self._open()
+        start = time.perf_counter()
+        if not len(batches):  # the first of an epoch
+            self._send()
+            batches.ask(_tasks(rows), **self._options(0))
+        elif self._pacing.max_staleness > 1:  # under way, they go on with the new weights
+            self._send_between_turns()
+        batch, trajectories = batches.take()
+        assert batch.task_ids == _tasks(rows), "the batches are taken in the order of the data"
+        metrics, largest = staleness(trajectories, self._pacing)
+        metrics |= self._waits(time.perf_counter() - start)
+        self._send_between_turns()
+        self._ask_ahead()
+        return Played(
+            rows,
+            trajectories,
+            requested_at=batch.global_step,
+            metrics=metrics,
+            largest=largest,
+        )
+
+    def pause(self) -> AbstractContextManager[None]:
+        """Let the batch that is being played end, and begin no other meanwhile."""
+        return nullcontext() if self._batches is None else self._batches.paused()
+
+    def stop(self) -> None:
+        """Play no more."""
+        if self._batches is not None:
+            self._batches.stop()
+        self._is_stopped, self._taken_at = True, None
+        super().stop()
+
+    def _open(self) -> BatchesAhead:
+        """Return what plays in this training."""
+        if self._batches is None or self._is_stopped:
+            with self.pause():  # an earlier training's last episodes end first
+                self._batches = self._sender.player = BatchesAhead(self.rollout)
+            self._is_stopped = False
+        return self._batches
+
+    def _save_in_trainer(self) -> None:
+        """Save a checkpoint; from the player's thread, as soon as the trainer waits for it."""
+        if self._batches is not None and self._batches.is_player:
+            self._batches.in_trainer(self._save)
+        else:
+            self._save()
+
+    def _send_between_turns(self) -> None:
+        with self._open().between_turns():
+            self._send()
+
+    def _send(self) -> None:
+        """Send the present weights; servers that are away are waited for, as in play."""
+        step = self._pacing.state().global_step
+        self.rollout.machinery.retry(lambda: self._sender.send(step))
+
+    def _ask_ahead(self) -> None:
+        """Ask for the batches that the present weights may play."""
+        batches, data, state = self._open(), self._data, self._pacing.state()
+        assert data is not None
+        while True:
+            place = self._pacing.per_batch * (len(batches) + 1)
+            steps = data.steps_until(place)
+            is_stale = steps > self._pacing.max_staleness
+            if is_stale or state.global_step + steps >= state.max_steps:
+                return
+            rows = data.read(place)
+            if rows is None:
+                return
+            batches.ask(_tasks(rows), **self._options(steps))
+
+    def _waits(self, waited: float) -> dict[str, float]:
+        """Return who has waited for whom since the last batch, by metric."""
+        metrics = {"async/rollout_wait": waited}
+        now, busy_seconds = time.perf_counter(), self._open().busy_seconds
+        if self._taken_at is not None:
+            began, busy_before = self._taken_at
+            seconds, busy = now - began, busy_seconds - busy_before
+            metrics |= {
+                "async/trainer_wait": max(0.0, seconds - busy),
+                "async/rollout_busy": min(1.0, busy / seconds),
+                "async/trainer_busy": max(0.0, 1 - waited / seconds),
+            }
+        self._taken_at = now, busy_seconds
+        return metrics
+
+
+class CarriedOver(_ReadingAhead):
+    """Carries groups of episodes over into the next step, for `--carry_over`.
+
+    Twice the batch is under way. A step takes the groups that are complete, whichever rows of the
+    data are its own, and the next batch's are asked for in their place; an epoch's last step takes
+    what is left.
+
+    Args:
+        rollout: plays.
+        options: see `Options`.
+        pacing: how batches and steps follow each other.
+        group_size: episodes of a group.
+        playing: returns a context for what is played outside of `take`.
+        note: called with the rows that the present step is to be played with if it is played again.
+    """
+
+    def __init__(
+        self,
+        rollout: Rollout,
+        options: Options,
+        pacing: Pacing,
+        *,
+        group_size: int,
+        playing: Callable[[], AbstractContextManager[None]],
+        note: Callable[[list[Row]], None],
+    ) -> None:
+        super().__init__(rollout, options, pacing)
+        self._size, self._playing, self._note = group_size, playing, note
+        self._groups = CarriedGroups(rollout, group_size)
+        self._is_stopped = False
+
+    def take(self, rows: Sequence[Row]) -> Played:
+        """Play until a batch of groups is complete; return its episodes."""
+        if self._is_stopped:
+            self._groups, self._is_stopped = CarriedGroups(self.rollout, self._size), False
+        groups, state, data = self._groups, self._pacing.state(), self._data
+        assert data is not None
+        if not len(groups):  # the first of an epoch
+            groups.ask(rows)
+        self._note(groups.rows)
+        next_step = state.global_step + data.steps_until(self._pacing.per_batch)
+        if next_step < state.max_steps:
+            groups.ask(data.read(self._pacing.per_batch) or [])
+        taken, trajectories = groups.take(
+            len(rows) // self._size,
+            oldest=next_step - self._pacing.max_staleness,
+            **self._options(0),
+        )
+        metrics, largest = staleness(trajectories, self._pacing)
+        ages = [state.global_step - began_at for began_at in groups.began_at]
+        metrics |= {
+            "async/carried": float(len(ages)),
+            "async/carried_staleness": fmean(ages) if ages else 0.0,
+        }
+        requested_at = min(one.global_step for one in trajectories)
+        return Played(
+            taken, trajectories, requested_at=requested_at, metrics=metrics, largest=largest
+        )
+
+    def pause(self) -> AbstractContextManager[None]:
+        """Let what is under way end."""
+        if self._groups.is_under_way:
+            with self._playing():
+                self._groups.end(**self._options(0))
+        return nullcontext()
+
+    def stop(self) -> None:
+        """Give up what is under way; its rows stay pending."""
+        self._groups.stop()
+        self._is_stopped = True
+        super().stop()
+
+    @property
+    def pending_rows(self) -> list[Row]:
+        """The rows of the groups that were asked for and are not taken."""
+        return self._groups.rows
+
+
+class ReadAhead(Iterator[Any]):
+    """An epoch's micro-batches, of which those to come can be read.
+
+    Args:
+        batches: the epoch's.
+        per_step: micro-batches of an optimizer step.
+    """
+
+    def __init__(self, batches: Iterator[Any], per_step: int) -> None:
+        self.batches = batches
+        self._per_step = per_step
+        self._known: deque[Any] = deque()  # the present one first
+        self._num_given = 0
+
+    def __next__(self) -> Any:
+        """Return the next one; it is present once those given before have been passed."""
+        batch = self.read(self._num_given)
+        if batch is None:
+            raise StopIteration
+        self._num_given += 1
+        return batch
+
+    def read(self, place: int) -> Any:
+        """Return the one so many places after the present one; None where the epoch has ended."""
+        while len(self._known) <= place:
+            try:
+                self._known.append(next(self.batches))
+            except StopIteration:
+                return None
+        return self._known[place]
+
+    def pass_on(self) -> None:
+        """Make the next one the present one."""
+        self._known.popleft()
+        self._num_given -= 1
+
+    def steps_until(self, place: int) -> int:
+        """Return how many optimizer steps are taken before that place is reached."""
+        # Those that were given make up the present step.
+        return max(0, -(-(place + 1 - self._num_given) // self._per_step))
+
+
+def staleness(
+    trajectories: Sequence[Trajectory], pacing: Pacing
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the mean and the largest number of steps that weights were behind, by metric."""
+    step = pacing.state().global_step
+    ages = [
+        step - turn.weights_step
+        for trajectory in trajectories
+        for turn in trajectory.turns
+        if turn.weights_step is not None
+    ]
+    if not ages:
+        return {}, {}
+    assert max(ages) <= pacing.max_staleness
+    return {"async/staleness": fmean(ages)}, {"async/staleness_max": float(max(ages))}
+
+
+def check_ahead(
+    rollout: RolloutArguments, env: EnvArguments, *, processes: int, carry_over: bool
+) -> None:
+    """Check that episodes can be played while the policy is trained, or go on after it.
+
+    Args:
+        rollout: names the backend.
+        env: names where environments run.
+        processes: that train.
+        carry_over: playing and training take turns.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    if processes > 1:
+        raise UsageError(
+            "max_staleness sends weights between two turns of one process, which "
+            f"{processes} processes would have to do at one moment; pass --max_staleness 0, which "
+            "plays each process's share on the same --server_url, or train with one process"
+        )
+    if carry_over:
+        return  # playing and training take turns in one thread
+    if not rollout.backend_spec.can_play_ahead:
+        raise UsageError(
+            "max_staleness plays while the policy is trained, so what samples must have weights of "
+            f"its own, got --backend {rollout.backend_spec.name}; pass --backend vllm_server "
+            "--server_url http://host:port, --carry_over to take turns on one device, or "
+            "--max_staleness 0"
+        )
+    if env.env_backend == "sync":
+        raise UsageError(
+            "max_staleness plays in another thread than evaluations, so environments need threads "
+            "of their own, got --env_backend sync; pass --env_backend thread, process or ray"
+        )
+
+
+def _tasks(rows: Sequence[Row]) -> list[str]:
+    return [row["prompt"] for row in rows]
