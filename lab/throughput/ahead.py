@@ -180,6 +180,6 @@ class _Moments(TrainerCallback):  # type: ignore[misc]
         self.ends.append(time.perf_counter())
 
 
-def _by_place(completions: Sequence[Any], **_: Any) -> list[float]:
+def _by_place(completions: Sequence[Any], **_: Any) -> list[float | None]:
     """Pay every other episode, so that each group has a gradient."""
     return [float(place % 2) for place in range(len(completions))]

@@ -257,14 +257,15 @@ def test_from_two_on_weights_travel_amid_an_episode(tmp_path: Path) -> None:
         snapshots = Snapshots()
         trainer = make_trainer(tmp_path, urls, 2, snapshots, max_steps=2)
         trainer.add_callback(AtStep(0, lambda: Gate.entered.wait(PATIENCE)))
-        ask = trainer._ask_ahead
+        player: Any = trainer.player
+        ask = player._ask_ahead
 
         def shut_and_ask() -> None:  # before the second batch can begin
             if trainer.state.global_step == 0:
                 Gate.shut.set()
             ask()
 
-        trainer._ask_ahead = shut_and_ask  # type: ignore[method-assign]
+        player._ask_ahead = shut_and_ask
         trainer.train()
     first, second = batches_of(tmp_path)
     assert {turn.weights_step for one in first for turn in one.turns} == {0}
@@ -461,13 +462,14 @@ def test_a_thread_that_outlives_its_training_touches_nothing_and_a_second_one_wa
     failing = AtStep(0, hang_and_fail)
     with one_server() as (_, urls):
         trainer = make_trainer(tmp_path, urls, 1, failing, max_steps=2)
-        ask = trainer._ask_ahead
-        trainer._ask_ahead = lambda: (Gate.shut.set(), ask())  # type: ignore[method-assign]
+        player: Any = trainer.player
+        ask = player._ask_ahead
+        player._ask_ahead = lambda: (Gate.shut.set(), ask())
         with pytest.raises(RuntimeError, match="the machine stops"):
             trainer.train()
         (zombie,) = players()
         saved: list[str] = []
-        trainer.save_now = lambda: saved.append(threading.current_thread().name)
+        player._save = lambda: saved.append(threading.current_thread().name)
         failing.step = -1
         threading.Timer(0.5, Gate.open.set).start()
         trainer.train()

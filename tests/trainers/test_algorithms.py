@@ -252,7 +252,7 @@ def test_a_failed_episode_is_in_no_state_of_gigpo(
         grpo.AgentGRPOTrainer, given, turn_advantage_weight=1.0, scale_rewards="none"
     )
     expected = torch.tensor([[1.0], [-1.0], [0.0]]) * 1.5
-    assert torch.allclose(row_advantages(batch), expected)
+    assert torch.allclose(batch["advantages"], expected)
 
 
 @pytest.mark.parametrize(

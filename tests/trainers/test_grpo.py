@@ -219,7 +219,7 @@ def test_functions_that_vary_where_their_sum_does_not_are_trained_on(
             trainer={"reward_funcs": [early, late]},
         )
         trainer.train()
-        assert trainer._rewards.unique().tolist() == [3.0]
+        assert trainer.episode_rewards.unique().tolist() == [3.0]
         assert any(trainer._logs["advantages"]) is is_trained
 
 

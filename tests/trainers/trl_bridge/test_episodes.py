@@ -100,6 +100,36 @@ def test_advantages_are_sequence_level_and_normalized_in_the_group(
     assert row_advantages(trainer.batches[0]).tolist() == pytest.approx([expected, -expected])
 
 
+@pytest.mark.parametrize("scale", ["group", "batch", "none"])
+@pytest.mark.parametrize("aggregation", ["sum_then_normalize", "normalize_then_sum"])
+def test_group_advantages_are_trls(
+    scale: str, aggregation: str, scripted: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trls: list[torch.Tensor] = []
+    score = GRPOTrainer._generate_and_score_completions
+
+    def watch(trainer: GRPOTrainer, inputs: Any) -> Any:
+        batch = score(trainer, inputs)
+        trls.append(batch["advantages"])
+        return batch
+
+    def other(episode_return: list[float], **_: Any) -> list[float]:
+        return [0.3 * place for place in range(len(episode_return))]
+
+    monkeypatch.setattr(GRPOTrainer, "_generate_and_score_completions", watch)
+    trainer = scripted(
+        [episode(0.1 * n) for n in (3, 1, 4, 1, 5)] + [FAILED, episode(9.2), episode(6.5)],
+        num_generations=4,
+        scale_rewards=scale,
+        multi_objective_aggregation=aggregation,
+        reward_funcs=[agent_reward, other],
+        reward_weights=[1.0, 0.5],
+    )
+    trainer.train()
+    assert torch.allclose(row_advantages(trainer.batches[0]) * 7 / 8, trls[0], atol=1e-6)
+    assert trls[0].abs().max() > 0.1
+
+
 def test_a_failed_episode_enters_no_baseline_and_no_loss(
     scripted: Callable[..., Scripted],
 ) -> None:
