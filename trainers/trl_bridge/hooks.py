@@ -34,16 +34,12 @@ HOOKS: dict[str, dict[str, str]] = {
         "_save_rng_state": "output_dir",
         "create_optimizer": "model",
         "get_batch_samples": "epoch_iterator num_batches device",
-        "create_scheduler": "num_training_steps optimizer",
-        "get_train_dataloader": "",
         "evaluate": "eval_dataset ignore_keys metric_key_prefix",
-        "prediction_step": ANY,
         "training_step": ANY,
     },
     "trl:GRPOTrainer": {
         "_calculate_rewards": "inputs prompts completions completion_ids_list",
         "_compute_loss": "model inputs",
-        "_generate": "prompts",
         "_generate_and_score_completions": "inputs",
         "_get_per_token_logps_and_entropies": "model input_ids attention_mask logits_to_keep "
         f"batch_size compute_entropy compute_aux_loss {ANY}",
@@ -58,7 +54,7 @@ HOOKS: dict[str, dict[str, str]] = {
     },
     "trl.trainer.dpo_trainer:DataCollatorForPreference": {"torch_call": "examples"},
 }
-"""By class: the methods that ours extend, with their parameters."""
+"""By class: the methods that ours extend or call, with their parameters."""
 
 
 class UnsupportedTRL(UsageError):

@@ -1,4 +1,4 @@
-"""From TRL's call for a rollout to the environment, a reader passes few functions and files."""
+"""From a trainer's batch to the environment, a reader passes few functions and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.trainers.toys import LettersEnv
 from trainers.grpo import AgentGRPOTrainer
 
 ROOT = Path(__file__).parents[3]
-MOST_FRAMES, MOST_FILES = 8, 7
+MOST_FRAMES, MOST_FILES = 9, 8
 
 
 def test_a_training_step_passes_few_frames_on_its_way_to_the_environment(
@@ -26,7 +26,7 @@ def test_a_training_step_passes_few_frames_on_its_way_to_the_environment(
     def apply(self: LettersEnv, action: str) -> Outcome:
         if not frames:
             stack = [(frame.filename, frame.name) for frame in traceback.extract_stack()]
-            first = next(i for i, (_, name) in enumerate(stack) if name == "_roll_out")
+            first = next(i for i, (_, name) in enumerate(stack) if name == "_play")
             frames.extend(frame for frame in stack[first:] if is_ours(frame[0]))
         return play(self, action)
 

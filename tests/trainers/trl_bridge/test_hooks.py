@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 
 import pytest
 from trl.trainer.dpo_trainer import DataCollatorForPreference
@@ -11,6 +12,8 @@ from trainers.agentevol import AgentEvolConfig  # noqa: F401 - imports every tra
 from trainers.dpo import AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.ppo import AgentPPOTrainer
+from trainers.reinforce_pp import AgentReinforcePPTrainer
+from trainers.rloo import AgentRLOOTrainer
 from trainers.sft import AgentSFTTrainer
 from trainers.trl_bridge import MaskedPreferenceCollator
 from trainers.trl_bridge.hooks import ANY, HOOKS, UnsupportedTRL, check_hooks
@@ -44,6 +47,19 @@ def overridden(kind: type) -> set[str]:
 def test_every_method_that_a_trainer_overrides_is_in_the_table(kind: type) -> None:
     listed = {name for hooks in HOOKS.values() for name in hooks}
     assert overridden(kind) - listed == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [(kind, 3) for kind in (AgentGRPOTrainer, AgentRLOOTrainer, AgentReinforcePPTrainer)]
+    + [(AgentSFTTrainer, 3), (AgentDPOTrainer, 3), (AgentPPOTrainer, 4)],
+)
+def test_a_trainer_is_few_classes_and_each_hook_is_overridden_once(kind: type, most: int) -> None:
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("trainers.")]
+    assert len(ours) <= most
+    counts = Counter(name for base in ours for name in overridden(kind) & set(vars(base)))
+    assert {name for name, count in counts.items() if count > 1} == set()
+    assert len(counts) <= 24
 
 
 def test_the_table_holds_of_the_installed_versions() -> None:
