@@ -30,7 +30,8 @@ _HOMES = {
     "trainers.history.summary": ("Summary",),
     "trainers.history.views": ("History", "LastTurns", "View"),
     "trainers.models.tiny": ("tiny_folder",),
-    "trainers.online": ("OnlineTrainer", "train_online"),
+    "trainers.command": ("train_online",),
+    "trainers.online": ("OnlineTrainer",),
     "trainers.options.arguments": (
         "EnvArguments",
         "EpisodeArguments",
