@@ -84,7 +84,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         dynamic = None
         if most > 1:
             dynamic = DynamicSampling(
-                task_ids_of(self.train_dataset, option="--dynamic_sampling"),
+                task_ids_of(self.train_dataset, option="dynamic_sampling"),
                 group_size=self.num_generations,
                 most=most,
                 rewards_of=self.rewards_of,

@@ -464,22 +464,22 @@ def check_ahead(
     if processes > 1:
         raise UsageError(
             "max_staleness sends weights between two turns of one process, which "
-            f"{processes} processes would have to do at one moment; pass --max_staleness 0, which "
-            "plays each process's share on the same --server_url, or train with one process"
+            f"{processes} processes would have to do at one moment; pass `max_staleness=0`, which "
+            "plays each process's share on the same `server_url`, or train with one process"
         )
     if carry_over:
         return  # playing and training take turns in one thread
     if not rollout.backend_spec.can_play_ahead:
         raise UsageError(
             "max_staleness plays while the policy is trained, so what samples must have weights of "
-            f"its own, got --backend {rollout.backend_spec.name}; pass --backend vllm_server "
-            "--server_url http://host:port, --carry_over to take turns on one device, or "
-            "--max_staleness 0"
+            f"its own, got `backend={rollout.backend_spec.name}`; pass "
+            "`backend=vllm_server` with `server_url=http://host:port`, `carry_over` to take turns "
+            "on one device, or `max_staleness=0`"
         )
     if env.env_backend == "sync":
         raise UsageError(
             "max_staleness plays in another thread than evaluations, so environments need threads "
-            "of their own, got --env_backend sync; pass --env_backend thread, process or ray"
+            "of their own, got `env_backend=sync`; pass `env_backend=thread`, process or ray"
         )
 
 
