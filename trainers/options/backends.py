@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Any
 
-from agentgym_envs.errors import did_you_mean
-from trainers.options.errors import UsageError
 from trainers.options.values import load_attribute
 from trainers.tokens.generation import Backend
 
@@ -76,18 +74,12 @@ class BackendSpec:
                 `spec` that says what it can do.
 
         Raises:
-            UsageError: there is no backend of this name.
+            KeyError: there is no backend of this name.
             TypeError: it is something else, or an entry point is.
         """
         if isinstance(backend, BackendSpec):
             return backend
         if isinstance(backend, str):
-            if backend not in BACKENDS:
-                known = ", ".join(BACKENDS)
-                hint = did_you_mean(
-                    backend, BACKENDS, otherwise=f"an entry point of {GROUP} adds it"
-                )
-                raise UsageError(f"`backend` must be one of {known}, got {backend}{hint}")
             return BACKENDS[backend]
         if not isinstance(backend, Backend):
             raise TypeError(
