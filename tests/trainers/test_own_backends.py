@@ -177,7 +177,9 @@ def test_an_entry_point_must_be_a_spec(distribution: Path, monkeypatch: pytest.M
 def test_an_unknown_backend_is_refused_with_those_that_there_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with pytest.raises(ValueError, match="one of hf, vllm, vllm_server, got 'vlm'"):
+    with pytest.raises(
+        ValueError, match="one of hf, vllm, vllm_server, got 'vlm'; did you mean vllm"
+    ):
         RolloutArguments(backend="vlm")
     with pytest.raises(TypeError, match="must be a name .* or an object with generate"):
         RolloutArguments(backend=object())  # type: ignore[arg-type]
@@ -199,7 +201,7 @@ def test_training_refuses_a_backend_without_log_probabilities(tmp_path: Path) ->
 
 def test_only_what_can_be_asked_meanwhile_plays_ahead(tmp_path: Path) -> None:
     env = EnvArguments(env=[ENV_ID], action_format="plain", env_backend="thread")
-    with pytest.raises(UsageError, match="weights of its own, got --backend plain;"):
+    with pytest.raises(UsageError, match="weights of its own, got `backend=plain`;"):
         AgentGRPOTrainer(
             make_model(),
             env,

@@ -84,7 +84,7 @@ class BackendArguments:
             self.server_url = [hide_address(url) for url in urls]
             if len(set(self.server_url)) < len(self.server_url):
                 raise ValueError(
-                    f"--server_url names a server twice: {', '.join(self.server_url)}; leave one "
+                    f"`server_url` names a server twice: {', '.join(self.server_url)}; leave one "
                     "of them out"
                 )
         self.backend_kwargs = hide_kwargs(self.backend_kwargs)
@@ -93,8 +93,8 @@ class BackendArguments:
         if spec.takes_server_url != (self.server_url is not None):
             served = spec.name if spec.takes_server_url else "vllm_server"
             raise ValueError(
-                f"--backend {served} and --server_url go together, got --backend {spec.name} "
-                f"and --server_url {' '.join(self.server_url or ['none'])}"
+                f"`backend={served}` and `server_url` go together, got `backend={spec.name}` "
+                f"and `server_url={' '.join(self.server_url or ['none'])}`"
             )
         if options and not spec.takes_kwargs:
             raise ValueError(
@@ -138,19 +138,19 @@ def open_history(name: str | None, keep_last_turns: int | None) -> History:
     kind: Any = HISTORIES.get(name or "last_turns")
     if kind is None and ":" not in str(name):
         hint = did_you_mean(str(name), HISTORIES, otherwise=f"it is one of {', '.join(HISTORIES)}")
-        raise UsageError(f"--history {name}{hint}, or one of your own as module:Class")
+        raise UsageError(f"`history={name}`{hint}, or one of your own as module:Class")
     kind = kind or load_attribute(str(name))
     options = {} if keep_last_turns is None else {"keep_last_turns": keep_last_turns}
     try:
         history: Any = kind(**options)
     except TypeError as error:
         raise UsageError(
-            f"--history {name} cannot be made with {options or 'no arguments'} ({error}); its "
-            "class takes keep_last_turns where --keep_last_turns is set, and nothing else"
+            f"`history={name}` cannot be made with {options or 'no arguments'} ({error}); its "
+            "class takes keep_last_turns where `keep_last_turns` is set, and nothing else"
         ) from error
     if not isinstance(history, History):
         raise UsageError(
-            f"--history {name} is a {type(history).__name__}, which is no history; derive the "
+            f"`history={name}` is a {type(history).__name__}, which is no history; derive the "
             "class from trainers.History and write view(episode)"
         )
     return history
