@@ -25,19 +25,22 @@ from trainers.command import train_online
 from trainers.credit.advantages import (
     divide_by_group_mean,
     group_advantages,
+    keep_by_variance,
     normalized_sum,
     scale_by_environment,
     subtract_group_mean,
     turn_of_token,
 )
-from trainers.credit.branches import shared_turn_advantages
-from trainers.credit.empg import empg
-from trainers.credit.gagpo import gagpo
-from trainers.credit.gigpo import gigpo
-from trainers.credit.group_filter import keep_by_variance
-from trainers.credit.hgpo import hgpo
-from trainers.credit.information_gain import information_gain
-from trainers.credit.turn_returns import pays_along_the_way, turn_returns
+from trainers.credit.turn_methods import (
+    empg,
+    gagpo,
+    gigpo,
+    hgpo,
+    information_gain,
+    pays_along_the_way,
+    shared_turn_advantages,
+    turn_returns,
+)
 from trainers.credit.turns import TurnBatch, mean_per_turn
 from trainers.online import OnlineTrainer
 from trainers.options.checks import BY_STATE, SUMMED

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from trainers.credit.branches import shared_turn_advantages
+from trainers.credit.turn_methods import shared_turn_advantages
 
 
 def reference(

@@ -11,14 +11,20 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trainers.credit.advantages import divide_by_group_mean, subtract_group_mean
-from trainers.credit.empg import empg
-from trainers.credit.gagpo import gagpo
-from trainers.credit.gigpo import gigpo
-from trainers.credit.group_filter import keep_by_variance
-from trainers.credit.hgpo import hgpo
-from trainers.credit.information_gain import information_gain
-from trainers.credit.turn_returns import pays_along_the_way, turn_returns
+from trainers.credit.advantages import (
+    divide_by_group_mean,
+    keep_by_variance,
+    subtract_group_mean,
+)
+from trainers.credit.turn_methods import (
+    empg,
+    gagpo,
+    gigpo,
+    hgpo,
+    information_gain,
+    pays_along_the_way,
+    turn_returns,
+)
 from trainers.credit.turns import TurnBatch
 
 GAMMA = 0.9

@@ -9,8 +9,12 @@ import pytest
 import torch
 
 from agentgym_envs.trajectory import Trajectory, Turn
-from trainers.credit.similarity import overlap, similar_states
-from trainers.credit.turns import TurnBatch, mean_per_turn
+from trainers.credit.turns import (
+    TurnBatch,
+    mean_per_turn,
+    overlap,
+    similar_states,
+)
 
 
 def played(*turns: tuple[str, float]) -> Trajectory:

@@ -16,7 +16,7 @@ from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.trainers.rollout.test_rollout import CHAT, check_trace, rollout_of, vector
 from tests.trainers.tiny_models import tiny_model
 from trainers.backends.hf import HFBackend
-from trainers.credit.branches import shared_turn_advantages
+from trainers.credit.turn_methods import shared_turn_advantages
 from trainers.history.summary import Summary
 from trainers.history.views import History, LastTurns
 from trainers.rollout.branching import choose_branches, first_turns, play_branched, turn_entropies
