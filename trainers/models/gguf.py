@@ -1,141 +1,121 @@
-"""Reads a GGUF file: its metadata, and its tensors as float32.
-
-GGUF is llama.cpp's format of one file for metadata, vocabulary and quantized weights. Of its
-quantizations those of `SmolLM2-135M-Instruct.Q4_1` are read: F32, Q4_1 and Q8_0. Knows no
-architecture: names and shapes are the file's.
-"""
+"""Turns a GGUF file, llama.cpp's format of a model in one file, into a Hugging Face folder."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import prod
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
+import transformers
+from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
+from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
-Floats = NDArray[np.float32]
+from agentgym_envs.errors import needs_extra
+from trainers.options.errors import UsageError
 
-_MAGIC, _VERSION = b"GGUF", 3
-_STRING, _ARRAY = 8, 9
-_NUMBERS = {
-    0: "B",
-    1: "b",
-    2: "H",
-    3: "h",
-    4: "I",
-    5: "i",
-    6: "f",
-    7: "?",
-    10: "Q",
-    11: "q",
-    12: "d",
-}
-"""GGUF's types of numbers -> the letters that `struct` has for them."""
-_ALIGNMENT = 32
+with needs_extra("train", "a GGUF file"):
+    from gguf import GGMLQuantizationType, GGUFReader
 
-_F32, _Q4_1, _Q8_0 = 0, 3, 8
-_BLOCK = 32
-"""Weights that share a scale."""
-_LAYOUTS = {
-    _F32: np.dtype([("weights", "<f4", (_BLOCK,))]),
-    _Q4_1: np.dtype([("scale", "<f2"), ("least", "<f2"), ("nibbles", "u1", (_BLOCK // 2,))]),
-    _Q8_0: np.dtype([("scale", "<f2"), ("levels", "i1", (_BLOCK,))]),
-}
-"""The bytes of a block of weights, by ggml's number of the quantization."""
+_LOSSLESS = {GGMLQuantizationType.F32, GGMLQuantizationType.F16}
+_TOKENS = ("bos", "eos", "pad")
+_SAME = 0.9
+"""The cosine of embedding and head from which they are two quantizations of one matrix."""
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """Where a tensor lies: `offset` bytes after the head, in blocks of the layout `kind`."""
+def save_as_folder(file: str | Path, folder: str | Path, *, pad_token: str | None = None) -> None:
+    """Write the model and the tokenizer of a GGUF file as a Hugging Face folder.
 
-    name: str
-    shape: tuple[int, ...]
-    kind: int
-    offset: int
-
-
-class GGUFFile:
-    """A GGUF file in memory.
-
-    Attributes:
-        metadata: by key, as `"llama.block_count"`; a list of texts or numbers is a list.
+    Weights that are quantized in the file become bfloat16, and others float32. Chat template, end
+    and padding tokens are the file's.
 
     Args:
-        content: the file's bytes.
+        file: of an architecture that transformers reads from GGUF.
+        folder: is there already.
+        pad_token: a padding token in place of the file's.
 
     Raises:
-        ValueError: it is no GGUF file of version 3, or holds a quantization that is not read here.
+        UsageError: it is no such file, or lacks weights of its architecture.
     """
-
-    def __init__(self, content: bytes) -> None:
-        head = _Head(content)
-        if content[:4] != _MAGIC:
-            raise ValueError(f"a GGUF file begins with {_MAGIC!r}, got {content[:4]!r}")
-        head.place = len(_MAGIC)
-        version, num_tensors, num_keys = head.number("I"), head.number("Q"), head.number("Q")
-        if version != _VERSION:
-            raise ValueError(f"GGUF of version {_VERSION} is read, got {version}")
-        self.metadata: dict[str, Any] = {head.text(): head.value() for _ in range(num_keys)}
-        self._entries = [head.entry() for _ in range(num_tensors)]
-        alignment = self.metadata.get("general.alignment", _ALIGNMENT)
-        self._start = -(-head.place // alignment) * alignment
-        self._content = content
-
-    def tensors(self) -> Iterator[tuple[str, Floats]]:
-        """Yield each tensor with its name, as float32 in the order of axes that torch has."""
-        for entry in self._entries:
-            layout, size = _LAYOUTS[entry.kind], prod(entry.shape)
-            blocks = np.frombuffer(
-                self._content, layout, count=size // _BLOCK, offset=self._start + entry.offset
-            )
-            yield entry.name, _weights(entry.kind, blocks).reshape(entry.shape)
+    file = Path(file).resolve()
+    with _explain(file):
+        reader = GGUFReader(file)
+        tokenizer = _tokenizer(file, reader, pad_token)
+        model = _model(file, reader)
+    ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in _TOKENS}
+    model.config.update(ids)
+    model.generation_config = GenerationConfig(**ids)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
-class _Head:
-    """Reads the values at the beginning of a file, one after the other."""
-
-    def __init__(self, content: bytes) -> None:
-        self.place = 0
-        self._content = content
-
-    def number(self, letter: str) -> Any:
-        (value,) = struct.unpack_from(f"<{letter}", self._content, self.place)
-        self.place += struct.calcsize(f"<{letter}")
-        return value
-
-    def text(self) -> str:
-        length = self.number("Q")
-        self.place += length
-        return self._content[self.place - length : self.place].decode()
-
-    def value(self, kind: int | None = None) -> Any:
-        kind = self.number("I") if kind is None else kind
-        if kind == _STRING:
-            return self.text()
-        if kind == _ARRAY:
-            of, length = self.number("I"), self.number("Q")
-            return [self.value(of) for _ in range(length)]
-        return self.number(_NUMBERS[kind])
-
-    def entry(self) -> _Entry:
-        name = self.text()
-        axes = [self.number("Q") for _ in range(self.number("I"))]
-        kind, offset = self.number("I"), self.number("Q")
-        if kind not in _LAYOUTS or prod(axes) % _BLOCK:
-            raise ValueError(f"{name} has shape {axes} and quantization {kind}, not read here")
-        return _Entry(name, tuple(reversed(axes)), kind, offset)  # ggml names the last axis first
+def _tokenizer(file: Path, reader: GGUFReader, pad_token: str | None) -> Any:
+    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    if _entry(reader, "tokenizer.ggml.pre") == "smollm":  # which transformers splits as GPT-2's
+        tokenizer.backend_tokenizer.pre_tokenizer = Sequence(
+            [Digits(individual_digits=True), ByteLevel(add_prefix_space=False)]
+        )
+    architecture = _entry(reader, "general.architecture")
+    tokenizer.model_max_length = _entry(reader, f"{architecture}.context_length")
+    tokenizer.pad_token = pad_token or tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer
 
 
-def _weights(kind: int, blocks: NDArray[Any]) -> Floats:
-    """Return the weights of blocks. (N,) blocks -> (N, 32) float32."""
-    if kind == _F32:
-        return np.asarray(blocks["weights"])
-    scale = blocks["scale"].astype(np.float32)[:, None]
-    if kind == _Q8_0:
-        return np.asarray(scale * blocks["levels"])
-    # A byte holds a weight of the block's first half in its lower four bits, of the second above.
-    levels = np.concatenate([blocks["nibbles"] & 15, blocks["nibbles"] >> 4], axis=1)
-    return np.asarray(scale * levels + blocks["least"].astype(np.float32)[:, None])
+def _model(file: Path, reader: GGUFReader) -> Any:
+    kinds = {tensor.tensor_type for tensor in reader.tensors if len(tensor.shape) > 1}
+    options: dict[str, Any] = {}
+    if hasattr(transformers, "GgufConfig"):  # from 5.20 on, weights may stay in the file's blocks
+        options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    model, report = AutoModelForCausalLM.from_pretrained(
+        file.parent,
+        gguf_file=file.name,
+        dtype=torch.float32 if kinds <= _LOSSLESS else torch.bfloat16,
+        output_loading_info=True,
+        **options,
+    )
+    if report["missing_keys"]:
+        raise ValueError(f"it lacks the weights {', '.join(sorted(report['missing_keys'])[:3])}")
+    _tie(model)
+    for name in ("_model_name_or_path", "unk_token_id"):  # of the file, and of no model's config
+        vars(model.config).pop(name, None)
+    for name, value in vars(model.config).items():
+        if isinstance(value, float):  # float32's neighbour of a number that was meant: 1e-05
+            setattr(model.config, name, float(str(np.float32(value))))
+    return model
+
+
+def _tie(model: Any) -> None:
+    """Share one matrix between embedding and head, where the file holds it in two quantizations.
+
+    The format cannot say that they share it. The head's is kept, the finer one in llama.cpp's own
+    mixtures.
+    """
+    embedding, head = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    if model.config.tie_word_embeddings or embedding.shape != head.shape:
+        return
+    one, other = (weight.detach().float().flatten() for weight in (embedding, head))
+    if torch.cosine_similarity(one, other, dim=0) > _SAME:
+        model.get_input_embeddings().weight = model.get_output_embeddings().weight
+        model.config.tie_word_embeddings = True
+        model.tie_weights()
+
+
+def _entry(reader: GGUFReader, key: str) -> Any:
+    entry = reader.get_field(key)
+    return None if entry is None else entry.contents()
+
+
+@contextmanager
+def _explain(file: Path) -> Iterator[None]:
+    """Turn what the readers of a GGUF file raise into a usage error."""
+    try:
+        yield
+    except (IndexError, KeyError, NotImplementedError, OSError, ValueError) as error:
+        cause = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise UsageError(
+            f"the GGUF file {file} holds no model that can be loaded: {cause}; if it is cut off, "
+            "fetch it again, and take the model's Hugging Face folder where transformers reads its "
+            "architecture from there alone"
+        ) from error

@@ -20,6 +20,7 @@ from trl import get_peft_config, get_quantization_config
 from agentgym_envs.errors import pip_install
 from agentgym_envs.files import making_folder
 from trainers.models.fetched import (
+    convert_gguf,
     fetch_smollm2,
     make_smollm2_textcraft,
     smollm2_folder,
@@ -43,11 +44,11 @@ from trainers.tokens.template_settings import with_settings
 
 TINY_FOLDER = "tiny_checkpoint"
 """The name of the folder that `tiny` is loaded from."""
-_ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder or a Hugging Face id"
+_ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder, a GGUF file or a Hugging Face id"
 
 
 def resolve_model(name: str | None) -> str:
-    """Return what Hugging Face can load: a name of `MODEL_NAMES` becomes a folder.
+    """Return what Hugging Face can load: a name of `MODEL_NAMES` or a GGUF file becomes a folder.
 
     Raises:
         UsageError: there is no name, it is a run's folder in which no model lies, or the model
@@ -63,6 +64,8 @@ def resolve_model(name: str | None) -> str:
         return str(fetch_smollm2())
     if name == SMOLLM2_TEXTCRAFT:
         return str(make_smollm2_textcraft())
+    if name.endswith(".gguf"):
+        return str(convert_gguf(name))
     elsewhere = explain_missing_model(name)
     if elsewhere is not None:
         raise UsageError(elsewhere)

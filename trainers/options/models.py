@@ -182,9 +182,9 @@ class ModelDefaults:
     model_name_or_path: str | None = field(
         default=TINY,
         metadata={
-            "help": "Hugging Face id, local folder, tiny, the small policy that is shipped, "
-            "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or smollm2-textcraft, "
-            "which has seen some of TextCraft's expert episodes.",
+            "help": "Hugging Face id, local folder, GGUF file, tiny, the small policy that is "
+            "shipped, smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or "
+            "smollm2-textcraft, which has seen some of TextCraft's expert episodes.",
             "aliases": ["--model"],
         },
     )

