@@ -14,7 +14,7 @@ from agentgym_envs import read_jsonl
 from trainers.collect import main as collect
 from trainers.evaluate import main as evaluate
 from trainers.options.errors import run_command
-from trainers.runs import finished
+from trainers.runs import progress_bar
 
 PLAY = ["--env", "Wordle", "--policy", "random", "--num_tasks", "4", "--seed", "1"]
 
@@ -53,7 +53,7 @@ def test_a_disk_that_stays_full_ends_a_command_that_can_be_resumed(
 def test_a_disk_that_is_full_for_a_while_is_waited_for(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    append, left = finished.append_whole, [2]
+    append, left = progress_bar.append_whole, [2]
 
     def refuse_twice(path: Path, content: bytes) -> None:
         if left[0]:
@@ -61,7 +61,7 @@ def test_a_disk_that_is_full_for_a_while_is_waited_for(
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         append(path, content)
 
-    monkeypatch.setattr(finished, "append_whole", refuse_twice)
+    monkeypatch.setattr(progress_bar, "append_whole", refuse_twice)
     monkeypatch.setattr("wrappers.failures.FIRST_PAUSE", 0.01)
     out = tmp_path / "episodes.jsonl"
     assert command(name, out) == 0
