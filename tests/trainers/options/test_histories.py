@@ -50,7 +50,7 @@ def test_each_environment_may_have_its_own() -> None:
         ("all", None, "it is one of last_turns, summary, notes, or one of your own"),
         ("no_such_module:Mine", None, "cannot import 'no_such_module'"),
         (f"{HERE}:Other", None, "has no 'Other'"),
-        (f"{HERE}:Latest", 3, "takes keep_last_turns where --keep_last_turns is set"),
+        (f"{HERE}:Latest", 3, "takes keep_last_turns where `keep_last_turns` is set"),
         (f"{HERE}:Nothing", None, "is a Nothing, which is no history; derive the class from"),
     ],
 )
