@@ -14,12 +14,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-
-from trainers.options.algorithms import ALGORITHMS, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("agentevol")
+from dataclasses import replace
 
 from agentgym_envs.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
@@ -38,12 +33,13 @@ from trainers.models.loading import (
     resolve_model,
     save_policy,
 )
+from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.backends import BackendSpec
-from trainers.options.configs import AgentSFTConfig, ModelArguments
+from trainers.options.configs import ModelArguments
 from trainers.options.data import AgentEvolArguments
 from trainers.options.errors import UsageError, run_command
-from trainers.options.offline import AgentEvolDefaults
+from trainers.options.offline import AgentEvolConfig
 from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -63,11 +59,6 @@ _EXPLORATION_STREAM = 5
 _ROUND_START = (5**0.5 - 1) / 2
 """By how much a round's tasks lie after those of the round before; of all multiples, modulo 1,
 those of the golden section lie furthest apart."""
-
-
-@dataclass
-class AgentEvolConfig(AgentEvolDefaults, AgentSFTConfig):
-    """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
 
 
 class AgentEvol:

@@ -16,11 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainers.options.algorithms import ALGORITHMS, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("dpo")
-
 from trl import DPOConfig
 
 from agentgym_envs.trajectory import Trajectory
@@ -34,13 +29,14 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
+from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.checks import check_given
 from trainers.options.configs import ModelArguments
 from trainers.options.data import PairArguments
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
-from trainers.options.offline import DPODefaults
+from trainers.options.offline import AgentDPOConfig
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
@@ -58,11 +54,6 @@ from trainers.trl_bridge import PreferenceTrainer
 logger = logging.getLogger(__name__)
 
 _SAMPLING_STREAM = 4
-
-
-@dataclass
-class AgentDPOConfig(DPODefaults, DPOConfig):
-    """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
 
 def pairs_of(

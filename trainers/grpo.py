@@ -14,11 +14,6 @@ import sys
 from functools import cache
 from typing import Any
 
-from trainers.options.algorithms import ALGORITHMS, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("grpo")
-
 import torch
 
 from trainers.command import train_online
@@ -43,6 +38,7 @@ from trainers.credit.turn_methods import (
 )
 from trainers.credit.turns import TurnBatch, mean_per_turn
 from trainers.online import OnlineTrainer
+from trainers.options.algorithms import ALGORITHMS
 from trainers.options.checks import BY_STATE, SUMMED
 from trainers.options.configs import AgentGRPOConfig
 from trainers.options.defaults import BY_MEAN

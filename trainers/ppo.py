@@ -17,15 +17,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-from trainers.options.algorithms import ALGORITHMS, PPODefaults, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("ppo")
 
 import torch
 
@@ -42,18 +36,14 @@ from trainers.credit.gae import (
 from trainers.models.critic import Critic
 from trainers.models.loading import check_named, resolve_model
 from trainers.online import OnlineTrainer
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.algorithms import ALGORITHMS
+from trainers.options.configs import AgentPPOConfig
 from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import EpisodeBatch
 from trainers.trl_bridge.critics import CriticMixin
 
 CRITIC_FOLDER = "critic"
-
-
-@dataclass
-class AgentPPOConfig(PPODefaults, AgentOnlineConfig):
-    """`AgentOnlineConfig` for PPO; `scale_rewards` takes only the environment's."""
 
 
 class AgentPPOTrainer(CriticMixin, OnlineTrainer):

@@ -12,13 +12,7 @@ would be whitened to a whole step.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
-
-from trainers.options.algorithms import ALGORITHMS, ReinforcePPDefaults, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("reinforce_pp")
 
 import torch
 
@@ -26,14 +20,10 @@ from trainers.command import train_online
 from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean
 from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.algorithms import ALGORITHMS
+from trainers.options.configs import AgentReinforcePPConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
-
-
-@dataclass
-class AgentReinforcePPConfig(ReinforcePPDefaults, AgentOnlineConfig):
-    """`AgentOnlineConfig` for REINFORCE++; `scale_rewards` takes only the environment's."""
 
 
 class AgentReinforcePPTrainer(OnlineTrainer):

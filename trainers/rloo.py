@@ -14,27 +14,17 @@ here the default is their mean (`loss_type="grpo"`), so that long episodes do no
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
-
-from trainers.options.algorithms import ALGORITHMS, RLOODefaults, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("rloo")
 
 import torch
 
 from trainers.command import train_online
 from trainers.credit.advantages import leave_one_out, scale_by_environment
 from trainers.online import OnlineTrainer
-from trainers.options.configs import AgentOnlineConfig
+from trainers.options.algorithms import ALGORITHMS
+from trainers.options.configs import AgentRLOOConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
-
-
-@dataclass
-class AgentRLOOConfig(RLOODefaults, AgentOnlineConfig):
-    """`AgentOnlineConfig` for RLOO, whose `scale_rewards` is nothing or the environment's."""
 
 
 class AgentRLOOTrainer(OnlineTrainer):

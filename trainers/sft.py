@@ -13,11 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from trainers.options.algorithms import ALGORITHMS, answer_help
-
-if __name__ == "__main__":  # the help at once, before TRL is imported
-    answer_help("sft")
-
 from trl import SFTConfig
 
 from agentgym_envs.tasks import scenario_of
@@ -32,11 +27,12 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
+from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.checks import check_given
-from trainers.options.configs import AgentSFTConfig
 from trainers.options.defaults import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
+from trainers.options.offline import AgentSFTConfig
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
     Environments,

@@ -19,9 +19,10 @@ from trainers.evaluation.results import EvalResult, paired_gain
 from trainers.grpo import AgentGRPOTrainer
 from trainers.models.loading import load_policy, resolve_model, save_policy
 from trainers.options.arguments import EnvArguments, EpisodeArguments, RolloutArguments
-from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.options.configs import AgentGRPOConfig, AgentPPOConfig, ModelArguments
+from trainers.options.offline import AgentSFTConfig
 from trainers.policies.model import ModelPolicy
-from trainers.ppo import AgentPPOConfig, AgentPPOTrainer
+from trainers.ppo import AgentPPOTrainer
 from trainers.rollout.environments import Environments
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json

@@ -28,8 +28,9 @@ from trainers.credit.pairs import Pair
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments
-from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.configs import AgentGRPOConfig
 from trainers.options.errors import UsageError
+from trainers.options.offline import AgentSFTConfig
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig

@@ -15,8 +15,8 @@ from agentgym_envs import Trajectory, read_jsonl, write_jsonl
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer, model_rollout
 from trainers.collect import expert_episodes
 from trainers.options.arguments import EnvArguments, RolloutArguments
-from trainers.options.configs import AgentSFTConfig
 from trainers.options.errors import UsageError
+from trainers.options.offline import AgentSFTConfig
 from trainers.rollout.environments import Environments
 from trainers.sft import AgentSFTTrainer, main, token_rows
 from trainers.tokens.chat import ChatFormat

@@ -1,4 +1,4 @@
-"""The options of SFT, AgentEvol and DPO, which learn from saved episodes, and their defaults."""
+"""TRL's configs with our defaults for SFT, AgentEvol and DPO, which learn from saved episodes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from trl import DPOConfig, SFTConfig
+
 from trainers.options.checks import DPO, PREFERENCE_LOSSES, SFT, Refusals
 from trainers.options.defaults import OTHERS, AgentDefaults, rates_by_model
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 
 
 @dataclass
-class SFTDefaults(AgentDefaults):
-    """Of imitation; a mixin before `trl.SFTConfig`. Whole episodes are trained on, never cut."""
+class AgentSFTConfig(AgentDefaults, SFTConfig):
+    """`trl.SFTConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
@@ -61,19 +63,19 @@ class SFTDefaults(AgentDefaults):
 
 
 @dataclass
-class AgentEvolDefaults(SFTDefaults):
-    """Of the fine-tuning of one round of AgentEvol, which counts its steps anew in each."""
+class AgentEvolConfig(AgentSFTConfig):
+    """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
 
     common_options: ClassVar[tuple[str, ...]] = ()
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
-        **SFTDefaults.own_defaults,
+        **AgentSFTConfig.own_defaults,
         TINY: {"learning_rate": 2e-4},
     }
     learning_rate: float = field(
         default=2e-5,
         metadata={
             "min": 0,
-            "help": rates_by_model(2e-5, own_defaults, SFTDefaults.adapter_defaults),
+            "help": rates_by_model(2e-5, own_defaults, AgentSFTConfig.adapter_defaults),
         },
     )
 
@@ -89,8 +91,8 @@ class AgentEvolDefaults(SFTDefaults):
 
 
 @dataclass
-class DPODefaults(AgentDefaults):
-    """Of DPO; a mixin before `trl.DPOConfig`. Whole episodes are trained on, never cut."""
+class AgentDPOConfig(AgentDefaults, DPOConfig):
+    """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {

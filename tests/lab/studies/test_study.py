@@ -16,7 +16,8 @@ from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
 from trainers.options.algorithms import ALGORITHMS
-from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.configs import AgentGRPOConfig
+from trainers.options.offline import AgentSFTConfig
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig

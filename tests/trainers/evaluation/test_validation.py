@@ -15,7 +15,7 @@ from trainers.credit.pairs import Pair
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, RolloutArguments
-from trainers.options.configs import AgentSFTConfig
+from trainers.options.offline import AgentSFTConfig
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import read_metrics

@@ -16,10 +16,11 @@ from trainers.dpo import AgentDPOConfig
 from trainers.models.tiny import tiny_folder
 from trainers.options.algorithms import help_page
 from trainers.options.arguments import EnvArguments, RolloutArguments
-from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.configs import AgentGRPOConfig
 from trainers.options.defaults import defaults_for
 from trainers.options.files import preset_names
 from trainers.options.models import own_name
+from trainers.options.offline import AgentSFTConfig
 from trainers.options.parser import CommandParser, OptionParser
 from trainers.options.policies import PolicyArguments
 from trainers.ppo import AgentPPOConfig

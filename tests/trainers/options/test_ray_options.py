@@ -25,8 +25,8 @@ def test_the_options_say_which_cluster_and_what_an_actor_takes() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ray": "auto"}, "got --env_backend sync; pass --env_backend ray"),
-        ({"ray_actor": "{}", "env_backend": "thread"}, "got --env_backend thread"),
+        ({"ray": "auto"}, "got `env_backend=sync`; pass `env_backend=ray`"),
+        ({"ray_actor": "{}", "env_backend": "thread"}, "got `env_backend=thread`"),
         ({"ray_actor": "[1]", "env_backend": "ray"}, "ray_actor must be a JSON object"),
         ({"ray_envs": 0, "env_backend": "ray"}, "ray_envs must be >= 1, got 0"),
     ],

@@ -18,8 +18,9 @@ from trainers.agentevol import AgentEvolConfig
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.checks import LOADING, MODEL, Refusals, refuse_ignored
-from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig, ModelArguments
+from trainers.options.configs import AgentGRPOConfig, ModelArguments
 from trainers.options.errors import UsageError
+from trainers.options.offline import AgentSFTConfig
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig, AgentRLOOTrainer

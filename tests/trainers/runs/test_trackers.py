@@ -14,7 +14,8 @@ from transformers import TrainerCallback
 from trl import GRPOConfig
 
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
-from trainers.options.configs import AgentGRPOConfig, AgentSFTConfig
+from trainers.options.configs import AgentGRPOConfig
+from trainers.options.offline import AgentSFTConfig
 from trainers.runs.records import add_options_for_trackers
 
 
