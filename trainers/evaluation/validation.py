@@ -142,7 +142,6 @@ class Validation:
             eval_dataset: rows whose `prompt` is a task id; None takes the validation's tasks.
             prefix: how the names of the metrics begin.
         """
-        start = time.perf_counter()
         trainer.model.eval()  # TRL logs under `eval_` what follows.
         tasks, label = self.tasks(), prefix
         if eval_dataset is not None:
@@ -153,6 +152,7 @@ class Validation:
         if not trainer.is_in_train:
             step = weights_step(trainer.args, state, trainer.control)
         with self._pause():
+            start = time.perf_counter()
             result = summarize(self._play_share(trainer, task_ids, label, step))
         values = _values(result)
         values["runtime"] = max(gather_object([time.perf_counter() - start]))

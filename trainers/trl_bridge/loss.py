@@ -167,7 +167,9 @@ class PolicyLoss:
             with taken_from_trl(trainer.logged) as of_trl:
                 yield told
             mask = told["completion_mask"] * told["tool_mask"]
-            self._metrics.add(trainer.logged, mask, **told.pop("token_metrics"), of_trl=of_trl)
+            # A loss of a user's own may have asked for no log-probabilities.
+            of_tokens = told.pop("token_metrics", {"mean": {}})
+            self._metrics.add(trainer.logged, mask, **of_tokens, of_trl=of_trl)
         finally:
             # TRL may have changed the coefficient.
             trainer.entropy_coef = float(trainer.entropy_coef)

@@ -27,6 +27,12 @@ MEANS = (
 """TRL's means over the tokens of a pass, of all processes."""
 SMALLEST, LARGEST = "clip_ratio/low_min", "clip_ratio/high_max"
 """TRL's extremes of means over the tokens of a row."""
+OF_ROWS = (
+    *(f"completions/{end}_length" for end in ("mean", "min", "max")),
+    *(f"completions/{end}_terminated_length" for end in ("mean", "min", "max")),
+    "completions/clipped_ratio",
+)
+"""TRL's lengths of rows."""
 
 
 class TokenMetrics:
@@ -192,8 +198,8 @@ def replace_metrics(logged: Logged, metrics: Mapping[str, float]) -> None:
         logged[name].pop()
         if not logged[name]:
             del logged[name]  # TRL logs None of an empty list
-    for name in [name for name in logged if name.startswith("completions/")]:
-        del logged[name]
+    for name in OF_ROWS:
+        logged.pop(name, None)
     for name, value in metrics.items():
         logged[name].append(value)
 

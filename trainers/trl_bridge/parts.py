@@ -57,10 +57,12 @@ class StateFile:
             write_whole(folder / self._name, json.dumps(state) + "\n")
 
     def load(self, folder: Path | None) -> None:
-        """Read the file; without one the object begins anew."""
+        """Read the file. Without one the object begins anew, with a warning for a checkpoint."""
         state: dict[str, Any] = {}
         if folder is not None and (folder / self._name).is_file():
             state = json.loads((folder / self._name).read_text(encoding="utf-8"))
+        elif folder is not None and self._owner.state_dict() and self._args.should_save:
+            logger.warning("%s holds no %s; its state begins anew", folder, self._name)
         self._owner.load_state_dict(state)
 
 

@@ -163,7 +163,7 @@ class RunMixin:
     def _explaining_refusals(self: Any) -> Iterator[None]:
         """Turn what libraries refuse before the first step into a usage error."""
         begun = _Begun()
-        self.add_callback(begun)
+        self.callback_handler.callbacks.insert(0, begun)  # errors of other callbacks are their own
         try:
             yield
         except Exception:

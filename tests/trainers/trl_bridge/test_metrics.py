@@ -16,7 +16,7 @@ from trl import GRPOTrainer
 from agentgym_envs.trajectory import TokenTrace, Trajectory
 from tests.trainers.toys import FAILED, episode, gradient, make_folder, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
-from trainers.trl_bridge.metrics import LARGEST, MEANS, SMALLEST, TokenMetrics
+from trainers.trl_bridge.metrics import LARGEST, MEANS, OF_ROWS, SMALLEST, TokenMetrics
 
 Maker = Callable[..., Scripted]
 
@@ -159,6 +159,11 @@ def test_trl_has_no_other_means_over_tokens_than_those_that_are_joined() -> None
     ends = re.findall(r'\["([^"]+)"\]\.append\(nan(min|max)\(', source)
     assert {*means} == {*MEANS}
     assert {*ends} == {(SMALLEST, "min"), (LARGEST, "max")}
+
+
+def test_trl_has_no_other_lengths_of_rows_than_those_that_are_replaced() -> None:
+    source = inspect.getsource(GRPOTrainer._generate)
+    assert {*re.findall(r'"(completions/[^"]+)"', source)} == {*OF_ROWS}
 
 
 class Alone:
