@@ -145,9 +145,9 @@ def test_wrong_lines_are_told(
 
 
 @pytest.mark.slow
-def test_rollouts_are_timed_three_ways(setting: Setting) -> None:
+def test_rollouts_are_timed_four_ways(setting: Setting) -> None:
     readings = list(rollouts(setting, "rollout"))
-    assert len(readings) == 6
+    assert len(readings) == 8  # each of two models
     assert all(reading.values[TOKENS_PER_SECOND] > 0 for reading in readings)
 
 
