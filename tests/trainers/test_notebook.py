@@ -90,7 +90,7 @@ def test_trls_own_habits_train_evaluate_and_save(
         (
             {"model": None},
             TypeError,
-            "model must be tiny, smollm2, smollm2-textcraft, a folder or .*, got None",
+            "model must be tiny, smollm2, smollm2-textcraft, a folder, a GGUF file or .*, got None",
         ),
         ({"model": Qwen3Model(make_model().config)}, TypeError, "a Qwen3Model writes no text"),
         ({"reward_funcs": []}, ValueError, "reward_funcs is empty; leave it out"),
@@ -134,7 +134,8 @@ def test_imitation_takes_episodes_and_preference_takes_pairs(tmp_path: Path) -> 
     with pytest.raises(TypeError, match="learns from the pairs that are its second argument"):
         AgentDPOTrainer(make_model(), [], args=AgentDPOConfig("run"), train_dataset=[], **given)
     with pytest.raises(
-        TypeError, match="model must be tiny, smollm2, smollm2-textcraft, a folder or .* got None"
+        TypeError,
+        match="model must be tiny, smollm2, smollm2-textcraft, a folder, .*, got None",
     ):
         AgentSFTTrainer(None, [], args=AgentSFTConfig("run"), **given)
     with pytest.raises(TypeError, match="must be agentgym_envs.Trajectory, .*read_jsonl"):

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import ast
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+import trainers
 from trainers.options.errors import (
     UsageError,
     as_options,
@@ -80,3 +83,25 @@ def test_the_command_line_words_arguments_as_its_options() -> None:
     assert as_options(message) == (
         "use --backend vllm with --seed, --kwargs '{\"a b\": 1}'; see `A`, `a b`"
     )
+
+
+COMMANDS = {"collect.py", "command.py", "evaluate.py", "parser.py", "files.py"}
+"""Modules of the commands, which speak of options."""
+OF_OTHERS = {"vllm_server.py"}
+"""Names options of vLLM's own command."""
+
+
+def test_the_library_raises_in_the_words_of_its_arguments() -> None:
+    """Only commands name `--options`; `as_options` words a message for them."""
+    flags = [
+        f"{path}:{node.lineno} {text.value!r}"
+        for path in sorted(Path(trainers.__file__).parent.rglob("*.py"))
+        if path.name not in COMMANDS | OF_OTHERS
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef) and function.name != "main"
+        for node in ast.walk(function)
+        if isinstance(node, ast.Raise)
+        for text in ast.walk(node)
+        if isinstance(text, ast.Constant) and re.search(r"(?<![\w-])--[a-z]", str(text.value))
+    ]
+    assert flags == []
