@@ -116,13 +116,14 @@ def group_advantages(rewards: torch.Tensor, group_size: int, *, scale: str) -> t
     Returns:
         (N,), 0 for episodes that do not count, and for groups whose rewards are equal.
     """
-    grouped = rewards.view(-1, group_size)
-    centred = rewards - grouped.nanmean(dim=1).repeat_interleave(group_size)
-    if scale == "group":
-        centred = centred / (_nanstd(grouped).repeat_interleave(group_size) + _TRL_EPSILON)
-    elif scale == "batch":
-        centred = centred / (_nanstd(rewards) + _TRL_EPSILON)
-    return centred.nan_to_num(nan=0.0) * groups_that_vary(rewards, group_size)
+    centred = subtract_group_mean(rewards, group_size)
+    if scale == "none":
+        return centred
+    if scale == "batch":
+        deviation = _nanstd(rewards)
+    else:
+        deviation = _nanstd(rewards.view(-1, group_size)).repeat_interleave(group_size)
+    return (centred / (deviation + _TRL_EPSILON)).nan_to_num(nan=0.0)
 
 
 def normalized_sum(
