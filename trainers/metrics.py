@@ -2,6 +2,7 @@
 
 The progress line, the model card and the viewer's page read it. A metric without a row is logged,
 tracked and drawn like any other, under its key: one of TRL's, or of a user's reward function.
+A metric of a batch's episodes is computed in `trainers.credit.rewards.episode_metrics`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class Metric:
         format: the format specification of a value; one in percent makes the metric a share.
         mean_format: the same of a mean over steps, in the card; `format` by default.
         each: its name of one environment among several, as in `success/TextCraft`.
-        line: its place on the progress line; 0 leaves it out, as in the next two.
+        line: its place on the progress line; 0 leaves it out. Metrics that share a place stand in
+            the order of the table. The same holds for `card` and `viewer`.
         lists_each: each environment's value stands behind it on the progress line.
         card: its place among the columns of the card's learning curve.
         viewer: its place among the metrics that the viewer lists first.
