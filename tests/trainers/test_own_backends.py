@@ -183,6 +183,8 @@ def test_an_unknown_backend_is_refused_with_those_that_there_are(
         RolloutArguments(backend="vlm")
     with pytest.raises(TypeError, match="must be a name .* or an object with generate"):
         RolloutArguments(backend=object())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"not be a class, got Counted; pass .*open=Counted\)"):
+        RolloutArguments(backend=Counted)  # type: ignore[arg-type]
     with pytest.raises(SystemExit):
         grpo.main(["--backend", "vlm"])
     assert "(choose from 'hf', 'vllm', 'vllm_server')" in capsys.readouterr().err
@@ -197,6 +199,20 @@ def test_training_refuses_a_backend_without_log_probabilities(tmp_path: Path) ->
     (recorded,) = model_rollout(environments, backend=PLAIN).run(["letters_0"])
     assert episode.turns[0].num_tokens and not episode.traces
     assert recorded.traces[0].logprobs
+
+
+class _Forgetful(Counted):
+    """Leaves the last prompt out."""
+
+    def generate(self, prompts: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().generate(prompts, *args, **kwargs)[:-1]
+
+
+def test_a_backend_must_continue_every_prompt() -> None:
+    environments = open_environments(EnvArguments(env=[ENV_ID], action_format="plain"))
+    spec = replace(PLAIN, open=_Forgetful)
+    with pytest.raises(ValueError, match="_Forgetful.generate must return .* got 0 for 1"):
+        model_rollout(environments, backend=spec).run(["letters_0"])
 
 
 def test_only_what_can_be_asked_meanwhile_plays_ahead(tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ class BackendArguments:
     backend: str | BackendSpec | Backend = field(
         default="hf",
         metadata={
-            "help": "What samples a model's turns: transformers, a vLLM engine in this process, or "
-            "a vLLM server.",
+            "help": "What samples a model's turns: transformers, a vLLM engine in this process, a "
+            "vLLM server, or what a package names in its entry points (agentgym.backends).",
             "choices": BACKENDS,
         },
     )

@@ -75,12 +75,17 @@ class BackendSpec:
 
         Raises:
             KeyError: there is no backend of this name.
-            TypeError: it is something else, or an entry point is.
+            TypeError: it is something else, such as a class, or an entry point is.
         """
         if isinstance(backend, BackendSpec):
             return backend
         if isinstance(backend, str):
             return BACKENDS[backend]
+        if isinstance(backend, type):
+            raise TypeError(
+                f"backend must not be a class, got {backend.__qualname__}; pass "
+                f"trainers.BackendSpec(name, open={backend.__qualname__}), or one that is open"
+            )
         if not isinstance(backend, Backend):
             raise TypeError(
                 f"backend must be a name ({', '.join(BACKENDS)}), a trainers.BackendSpec, or an "

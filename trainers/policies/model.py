@@ -201,6 +201,11 @@ class ModelPolicy(Policy):
                 keys=keys,
                 budgets=rooms if is_cut else None,
             )
+            if len(turns) != len(keys):
+                raise ValueError(
+                    f"{type(self.backend).__name__}.generate must return one trainers.Generated "
+                    f"for each prompt, got {len(turns)} for {len(keys)}"
+                )
             generated = dict(zip(keys, turns, strict=True))
         replies: list[Reply | Stop] = []
         for episode in episodes:
