@@ -24,7 +24,7 @@ from wrappers.vector.backends import Backend
 from wrappers.vector.ray_slot import RayActors
 
 
-@dataclass
+@dataclass(kw_only=True)
 class EnvConstructionArguments:
     """How environments are made and run, whichever they are."""
 
@@ -89,7 +89,7 @@ def _joined_objects(name: str, given: Any) -> str | None:
     return json.dumps(joined)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class EnvArguments(EnvConstructionArguments):
     """Which environments are played, and how they are run.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trainers.options.arguments import EpisodeArguments
+from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
 
@@ -60,3 +60,8 @@ def test_a_share_is_in_0_to_1(share: float) -> None:
     with pytest.raises(ValueError, match=r"max_failed_share must be in 0\.\.1, got"):
         EpisodeArguments(max_failed_share=share)
     assert EpisodeArguments(max_failed_share=1.0).max_failed_share == 1.0
+
+
+def test_an_environment_is_named_by_its_keyword() -> None:
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        EnvArguments("TextCraft")  # type: ignore[misc]
