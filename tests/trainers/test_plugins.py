@@ -60,6 +60,8 @@ def test_a_trainer_of_another_package_is_an_algorithm_of_train(
     assert cli.main(["train", "batch_baseline", *options]) == 0
     assert json.loads((out / "run.json").read_text())["command"] == "train batch_baseline"
     assert (out / "model.safetensors").is_file()
+    (first, *_) = map(json.loads, (out / "metrics.jsonl").read_text().splitlines())
+    assert first["batch_baseline"] == pytest.approx(first["reward"])
 
 
 def test_an_installed_trainer_is_found_by_a_new_process(distribution: Path) -> None:

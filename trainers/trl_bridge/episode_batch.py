@@ -1,4 +1,4 @@
-"""What an algorithm makes advantages from: the episodes of a batch beside TRL's tensors."""
+"""The episodes of a batch, beside TRL's tensors: an algorithm's advantages are made of both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from trainers.trl_bridge.rows import Rows, rows_of
 
 @dataclass(frozen=True)
 class EpisodeBatch:
-    """What an algorithm makes advantages from, besides TRL's tensors.
+    """The episodes of a batch, from which an algorithm makes their advantages.
+
+    A row is a row of TRL's tensors: an episode's whole token sequence, or one of its token windows
+    where its history is cut or rendered anew. The rows of an episode follow one another. Fillers
+    are further rows, without an episode, for a number of rows that TRL can split.
 
     Attributes:
         trajectories: the E episodes of this process.
