@@ -68,7 +68,7 @@ class AgentGRPOTrainer(OnlineTrainer):
     config = AgentGRPOConfig
 
     def make_player(self) -> Lockstep:
-        """Return what plays the training batches, with branches and further groups."""
+        """Return the player of the training batches, with branches and further groups."""
         options: Any = self.args
         if getattr(options, "turn_credit", "none") == "information_gain":
             self.task_environments.check_right_answers()
@@ -150,7 +150,7 @@ class AgentGRPOTrainer(OnlineTrainer):
             )
 
     def _kept(self, episodes: EpisodeBatch) -> torch.Tensor:
-        """Return (E,) bool, the episodes of groups that are trained on; log the share of them."""
+        """Return (E,) bool, the episodes of groups that are trained on, and log their share."""
         share = self.args.kept_variance
         kept = keep_by_variance(episodes.rewards, episodes.group_size, share=share)
         self.logged["frac_groups_kept"].append(kept.double().mean().item())
@@ -164,7 +164,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         of_episode: torch.Tensor,
         turn: torch.Tensor,
     ) -> list[list[float]]:
-        """Return the advantages of each episode's turns; none for those that do not count."""
+        """Return the advantages of each episode's turns, none for those that do not count."""
         args: Any = self.args
         measures = self._measures(credit, batch, episodes, turn)
         counted = episodes.counted.tolist()
@@ -193,7 +193,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         return turns.of_process(values, first=episodes.first, count=len(episodes.trajectories))
 
     def _credited(self, credit: str, turns: TurnBatch, of_episode: list[float]) -> list[float]:
-        """Return (M,) what the method credits each turn with."""
+        """Return (M,) the method's credit of each turn."""
         args: Any = self.args
         options = {"discount": args.turn_discount, "scale": args.scale_rewards}
         match credit:
@@ -214,7 +214,7 @@ class AgentGRPOTrainer(OnlineTrainer):
     def _measures(
         self, credit: str, batch: dict[str, Any], episodes: EpisodeBatch, turn: torch.Tensor
     ) -> list[list[float]] | None:
-        """Return what the method needs to know of each turn besides rewards, if anything."""
+        """Return the measures of each turn that the method needs besides rewards, if any."""
         if credit == "empg":
             entropies = self.measures.entropies_of(batch)
             rows, count = episodes.episode_of_row, len(episodes.trajectories)
@@ -238,7 +238,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         return whole, next((n for n, (one, other) in enumerate(pairs) if one != other), len(before))
 
     def _table(self, of_turns: list[list[float]]) -> torch.Tensor:
-        """Return (E, K + 1) of lists of at most K turns; the last column, of no turn, is 0."""
+        """Return (E, K + 1) of lists of at most K turns. The last column, of no turn, is 0."""
         longest = max(len(turns) for turns in of_turns)
         table = torch.zeros(len(of_turns), longest + 1, dtype=torch.float64)
         for index, values in enumerate(of_turns):

@@ -28,19 +28,12 @@ from trainers.credit.reward_functions import RewardFunctions, reward_list
 from trainers.credit.rewards import RewardFunc, has_reward, reward_columns, rewards_by_turn
 from trainers.evaluation.validation import Validation, validation_ids
 from trainers.models.dropout import disable_dropout
-from trainers.models.loading import (
-    check_loaded,
-    check_named,
-    load_policy,
-    resolve_model,
-    use_template,
-)
+from trainers.models.loading import checked_model, use_template
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.backends import BackendSpec
 from trainers.options.checks import check_given, check_logprobs, refuse_split_weights
-from trainers.options.configs import AgentOnlineConfig, ModelArguments
+from trainers.options.configs import AgentOnlineConfig
 from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
-from trainers.options.models import base_of_adapter
 from trainers.plans import online_plan
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
@@ -183,7 +176,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             eval_dataset = task_dataset(validation_ids(self.task_environments, evaluation))
         with no_experimental_warning():
             super().__init__(
-                model=_checked(model),
+                model=checked_model(model),
                 rollout_func=self._roll_out,
                 reward_funcs=reward_list(
                     reward_funcs,
@@ -197,15 +190,10 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 **kwargs,
             )
         use_template(self.processing_class, args)
-        refuse_split_weights(
-            rollout.backend_spec, is_split=self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
-        )
         self._set_up_loss()
         self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)
-        rewards = RewardFunctions(self.reward_func_names)
-        self.run_options = [self.task_environments.args, rollout, evaluation, rewards]
-        self._keep_records()
+        self._keep_records(rollout, evaluation)
 
     def _set_up_loss(self) -> None:
         """Make the loss and its reference."""
@@ -223,8 +211,10 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self.parts += [self.carried_rows, UnusedBatch(self), reference]
 
     def _plan_batches(self, rollout: RolloutArguments) -> None:
-        """Read what is played in a batch, and how far ahead."""
+        """Check how batches are played, and set how their tasks are drawn."""
         args, environments = self.args, self.task_environments
+        is_split = self.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+        refuse_split_weights(rollout.backend_spec, is_split=is_split)
         if self.max_staleness:
             processes = self.accelerator.num_processes
             check_ahead(rollout, environments.args, processes=processes, carry_over=self.carry_over)
@@ -236,20 +226,12 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             self.learnable_tasks = learnable_tasks(self.train_dataset, environments, args)
             self.parts.append(StateFile("task_sampling.json", self.learnable_tasks, args))
 
-    def _open_rollout(
-        self, rollout: RolloutArguments, evaluation: EvaluationArguments, eval_dataset: Any
-    ) -> None:
-        """Make what plays the episodes of training and evaluations, and what keeps them."""
-        args = self.args
-        self._save_every = rollout.save_trajectories_every
-        self._files = TrajectoryFiles.of(args, rollout)
-        self.add_callback(self._files)
-        environments = self.task_environments
-        tokenizer = self.processing_class
+    def _open_policy(self, rollout: RolloutArguments) -> ModelPolicy:
+        """Open the policy of training and evaluations."""
+        args, tokenizer = self.args, self.processing_class
         # What a checkpoint was trained on has worked: no wrong address, where it is away now.
         has_worked = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
-        machinery = Machinery(rollout.failure_rules, has_worked)
-        machinery.on_outage = self.save_now
+        self._machinery = Machinery(rollout.failure_rules, has_worked, self.save_now)
         policy = ModelPolicy.of_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
@@ -259,20 +241,28 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             seed=args.seed,
             sampling=Sampling.of(args),
             autocast=self.accelerator.autocast,
-            machinery=machinery,
+            machinery=self._machinery,
         )
         if self.max_staleness:
             backend: Any = policy.backend
             policy.backend = SharedBackend(backend, lambda: self.state.global_step)
-        self.rollout = environments.rollout(
-            policy,
-            schedule=environments.schedule(rollout),
-        )
+        return policy
+
+    def _open_rollout(
+        self, rollout: RolloutArguments, evaluation: EvaluationArguments, eval_dataset: Any
+    ) -> None:
+        """Make the player of training batches and the evaluations, and open their files."""
+        environments = self.task_environments
+        self._save_every = rollout.save_trajectories_every
+        self._files = TrajectoryFiles.of(self.args, rollout)
+        self.add_callback(self._files)
+        policy = self._open_policy(rollout)
+        self.rollout = environments.rollout(policy, schedule=environments.schedule(rollout))
         evaluated = environments.rollout(policy)
-        self.rollout.machinery = evaluated.machinery = machinery
+        self.rollout.machinery = evaluated.machinery = self._machinery
+        self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
         self._batch_in_step = (-1, 0)
         self.player = self.make_player()
-        self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
         validation = Validation(
             environments,
             evaluated,
@@ -281,15 +271,15 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             eval_dataset=eval_dataset,
             pause=self.player.pause,
         )
+        self.make_validation = lambda: validation
         self.signs.sizes = Sizes(
             horizon=self._horizon_at,
             eval_episodes=lambda: len(validation.tasks()) * validation.samples,
             eval_turns=environments.max_turns,
         )
-        self.make_validation = lambda: validation
 
     def make_player(self) -> Lockstep:
-        """Return what plays the training batches."""
+        """Return the player of the training batches."""
         if not self.max_staleness:
             return Lockstep(self.rollout, self.rollout_options)
         args = self.args
@@ -333,8 +323,10 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             "stream": (_TRAINING_STREAM, step, batch, self.args.process_index),
         }
 
-    def _keep_records(self) -> None:
+    def _keep_records(self, rollout: RolloutArguments, evaluation: EvaluationArguments) -> None:
         """Add the callbacks that write the run's files and show its progress."""
+        rewards = RewardFunctions(self.reward_func_names)
+        self.run_options = [self.task_environments.args, rollout, evaluation, rewards]
         names = self.task_environments.names
         self._schedule_state = ScheduleState(self.rollout.schedule, names=names)
         self.parts.append(StateFile("horizon_schedule.json", self._schedule_state, self.args))
@@ -414,22 +406,22 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return batch
 
     def _play(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Play a batch; return the rows of the data that it is of."""
+        """Play a batch and return its rows of the data."""
         rows, start = self.carried_rows.take(inputs), time.perf_counter()
         with self.playing(), self._giving_signs(len(rows)):
-            played = self.player.take(rows)
-        self.trajectories, self.extra_episodes = played.trajectories, played.extra
-        self._requested_at = played.requested_at
+            batch = self.player.take(rows)
+        self.trajectories, self.extra_episodes = batch.trajectories, batch.extra
+        self._requested_at = batch.requested_at
         self.rows = rows_of_all(self, self.trajectories)
-        metrics = {"rollout_time": time.perf_counter() - start, **played.metrics}
+        metrics = {"rollout_time": time.perf_counter() - start, **batch.metrics}
         metrics |= horizons(self.rollout.schedule, self.horizon_step, self.environment_names)
         for name, value in metrics.items():
             self._log_metric(name, value)
-        for name, value in played.largest.items():
+        for name, value in batch.largest.items():
             largest = self.logged[name]
             largest[:] = [max([value, *largest])]  # TRL logs the mean of a list
         # Copies, since TRL writes into rows, and these may be played again.
-        return [dict(row) for row in played.rows]
+        return [dict(row) for row in batch.rows]
 
     def _roll_out(self, _prompts: list[str], _trainer: Any) -> dict[str, Any]:
         return {**self.rows.columns, **reward_columns(self.trajectories)}
@@ -456,7 +448,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     @property
     def logged(self) -> dict[str, list[float]]:
-        """The metrics of the next log entry; TRL logs the mean of each list."""
+        """The metrics of the next log entry, lists whose means TRL logs."""
         metrics: dict[str, list[float]] = self._metrics["train" if self.model.training else "eval"]
         return metrics
 
@@ -484,7 +476,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     @property
     def normalizes_by_environment(self) -> bool:
-        """Advantages are scaled by what is paid in their environment alone."""
+        """Advantages are scaled by the rewards of their environment alone."""
         return bool(self.args.scale_rewards == PER_ENVIRONMENT)
 
     def whiten(
@@ -503,7 +495,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return whitened
 
     def rewards_of(self, trajectories: Sequence[Trajectory]) -> list[float]:
-        """Return what episodes are paid by their environment, less penalties; NaN for none."""
+        """Return the environment's rewards of episodes, less penalties. NaN stands for none."""
         weights = self.reward_weights.tolist()
         paid = rewards_by_turn(
             trajectories,
@@ -517,7 +509,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         ]
 
     def turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
-        """Return what each turn of this process's episodes is paid; see `rewards_by_turn`."""
+        """Return the rewards of each turn of this process's episodes, by `rewards_by_turn`."""
         weights = self.reward_weights.tolist()
         return rewards_by_turn(
             episodes.trajectories,
@@ -535,7 +527,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return_outputs: bool = False,
         num_items_in_batch: Any = None,
     ) -> torch.Tensor:
-        """Return the loss of a micro-batch; of its passes but the last, add the gradient first."""
+        """Return the loss of a micro-batch, and add the gradients of its passes but the last."""
         max_rows = self.args.per_device_train_batch_size
         is_whole = len(inputs["prompt_ids"]) <= max_rows
         if is_whole or self.policy_loss.has_terms_of_micro_batches or not self.model.training:
@@ -550,7 +542,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return self.loss_of_pass(model, last) + total
 
     def loss_of_pass(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        """Return the loss of a pass; a subclass may add a term."""
+        """Return the loss of a pass. A subclass may add a term."""
         return self.policy_loss(model, inputs)
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
@@ -560,7 +552,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     # Records ------------------------------------------------------------------------------------
 
     def _log_episodes(self, group_size: int) -> None:
-        """Log what the episodes of all processes were like, in place of TRL's metrics of rows."""
+        """Log metrics of the episodes of all processes in place of TRL's of rows."""
         trajectories = [*self.trajectories, *self.extra_episodes]
         labels = list(self.environment_names.values())
         metrics = episode_metrics(
@@ -603,18 +595,3 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         if self._save_every and taken % self._save_every == 0:
             episodes = [replace(one, global_step=taken + 1) for one in trajectories]
             self._files.write("train", taken + 1, episodes)
-
-
-def _checked(model: Any) -> Any:
-    """Return a model, loaded or by its name or folder, that a trainer can take.
-
-    TRL would load the folder of an adapter alone with the adapter beside the weights.
-    """
-    if isinstance(model, str):
-        model = resolve_model(model)
-        if base_of_adapter(model) is not None:
-            return load_policy(ModelArguments(model_name_or_path=model))[0]
-        check_named(model)
-    else:
-        check_loaded(model)
-    return model

@@ -1,4 +1,4 @@
-"""What a run is about to do, in the words of its first lines."""
+"""The plan of a run, in the words of its first lines."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         return Critic.from_pretrained(named, dtype=self.model.dtype)
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
-        """Return (R, T) advantages; put the values and their targets into the batch."""
+        """Return (R, T) advantages, and put the values and their targets into the batch."""
         mask, rows = episodes.action_mask, episodes.episode_of_row
         turn = turn_of_token(mask, rows)
         axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
@@ -109,7 +109,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         return self.whiten(credit.advantages, discounted, episodes)
 
     def _values_at_truncation(self, episodes: EpisodeBatch) -> torch.Tensor | None:
-        """Return (E,) values of the states that truncated episodes were left in; 0 for others.
+        """Return (E,) values of the states that truncated episodes were left in, 0 for others.
 
         An episode that its token budget ended has no room for the observation that it was left
         with, so that state has no value.
@@ -135,7 +135,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
     def _log_values(
         self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch
     ) -> torch.Tensor:
-        """Log how well the critic predicted the targets; return the number of trained values.
+        """Log how well the critic predicted the targets, and return the number of trained values.
 
         The explained variance is that of the targets, by the values of when the episodes were
         played: 1 is perfect, 0 no better than a constant.
@@ -156,7 +156,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
 
     @contextmanager
     def in_training(self) -> Iterator[None]:
-        """Surround a whole training; where it ends well, the critic is saved beside the policy."""
+        """Surround a whole training. Where it ends well, the critic is saved beside the policy."""
         with super().in_training():
             yield
         if self.is_world_process_zero():

@@ -169,6 +169,25 @@ def check_loaded(model: Any) -> None:
         raise TypeError(f"a {kind} writes no text; load it by AutoModelForCausalLM")
 
 
+def checked_model(model: Any) -> Any:
+    """Return a model, loaded or by its name or folder, that TRL can take.
+
+    TRL would load the folder of an adapter alone with the adapter beside the weights.
+
+    Raises:
+        TypeError: it is no model that writes.
+        UsageError: there is none of this name.
+    """
+    if not isinstance(model, str):
+        check_loaded(model)
+        return model
+    model = resolve_model(model)
+    if base_of_adapter(model) is not None:
+        return load_policy(ModelArguments(model_name_or_path=model))[0]
+    check_named(model)
+    return model
+
+
 def _explain(name: str) -> AbstractContextManager[None]:
     return explain_load_errors(name, names=MODEL_NAMES, otherwise=_ALLOWED)
 

@@ -106,8 +106,6 @@ class CarriedGroups:
         group_size: episodes of a group.
     """
 
-    is_player = False
-
     def __init__(self, rollout: Rollout, group_size: int) -> None:
         self._rollout = rollout
         self._size = group_size

@@ -32,16 +32,16 @@ Options = Callable[[int], dict[str, Any]]
 
 
 @dataclass
-class Played:
-    """A batch of episodes.
+class RolloutBatch:
+    """A batch of episodes with its rows and metrics.
 
     Attributes:
         rows: of the data, one for each episode.
         trajectories: the episodes that are trained on.
         extra: episodes in no loss; they count in the metrics.
         requested_at: the optimizer step at which the batch was asked for; None for the present one.
-        metrics: what is logged, averaged over a log entry.
-        largest: what is logged, the largest of a log entry.
+        metrics: logged as their means over a log entry.
+        largest: logged as the largest of a log entry.
     """
 
     rows: Sequence[Row]
@@ -53,7 +53,7 @@ class Played:
 
 
 class Lockstep:
-    """Plays a batch when the trainer asks for it; the base of the other players.
+    """Plays a batch when the trainer asks for it. The other players are subclasses.
 
     Args:
         rollout: plays.
@@ -64,13 +64,13 @@ class Lockstep:
         self.rollout = rollout
         self._options = options
 
-    def take(self, rows: Sequence[Row]) -> Played:
+    def take(self, rows: Sequence[Row]) -> RolloutBatch:
         """Return the episodes of a batch.
 
         Args:
             rows: of the data, in groups.
         """
-        return Played(rows, self.rollout.run(_tasks(rows), **self._options(0)))
+        return RolloutBatch(rows, self.rollout.run(_tasks(rows), **self._options(0)))
 
     def read(self, micro_batches: Iterator[Any]) -> Iterator[Any]:
         """Return an epoch's micro-batches, for a player that reads those to come."""
@@ -84,7 +84,7 @@ class Lockstep:
         return nullcontext()
 
     def stop(self) -> None:
-        """End with the training; the next one begins anew."""
+        """End with the training. The next one begins anew."""
 
     @property
     def pending_rows(self) -> list[Row]:
@@ -115,7 +115,7 @@ class Grouped(Lockstep):
         super().__init__(rollout, options)
         self._size, self._roots, self._dynamic = group_size, roots, dynamic
 
-    def take(self, rows: Sequence[Row]) -> Played:
+    def take(self, rows: Sequence[Row]) -> RolloutBatch:
         """Return the episodes of a batch."""
         options, metrics = self._options(0), {}
         play: Play = self.rollout.run
@@ -130,7 +130,7 @@ class Grouped(Lockstep):
         if self._roots:
             turns = [id(turn) for t in [*trajectories, *extra] for turn in t.turns]
             metrics["frac_turns_played"] = len(set(turns)) / max(len(turns), 1)
-        return Played(rows, trajectories, extra, metrics=metrics)
+        return RolloutBatch(rows, trajectories, extra, metrics=metrics)
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class _ReadingAhead(Lockstep):
             self._data.pass_on()
 
     def stop(self) -> None:
-        """End with the training; the next one begins anew."""
+        """End with the training. The next one begins anew."""
         self._data = None
 
 
@@ -221,7 +221,7 @@ class Ahead(_ReadingAhead):
         """When the last batch was taken, and how long the thread had played by then."""
         rollout.machinery.on_outage = self._save_in_trainer
 
-    def take(self, rows: Sequence[Row]) -> Played:
+    def take(self, rows: Sequence[Row]) -> RolloutBatch:
         """Return the episodes of a batch, and have the next ones played meanwhile."""
         batches = self._open()
         start = time.perf_counter()
@@ -236,7 +236,7 @@ class Ahead(_ReadingAhead):
         metrics |= self._waits(time.perf_counter() - start)
         self._send_between_turns()
         self._ask_ahead()
-        return Played(
+        return RolloutBatch(
             rows,
             trajectories,
             requested_at=batch.global_step,
@@ -256,7 +256,7 @@ class Ahead(_ReadingAhead):
         super().stop()
 
     def _open(self) -> BatchesAhead:
-        """Return what plays in this training."""
+        """Return the player's thread of this training."""
         if self._batches is None or self._is_stopped:
             with self.pause():  # an earlier training's last episodes end first
                 self._batches = self._sender.player = BatchesAhead(self.rollout)
@@ -264,7 +264,7 @@ class Ahead(_ReadingAhead):
         return self._batches
 
     def _save_in_trainer(self) -> None:
-        """Save a checkpoint; from the player's thread, as soon as the trainer waits for it."""
+        """Save a checkpoint, from the player's thread as soon as the trainer waits for it."""
         if self._batches is not None and self._batches.is_player:
             self._batches.in_trainer(self._save)
         else:
@@ -341,8 +341,8 @@ class CarriedOver(_ReadingAhead):
         self._groups = CarriedGroups(rollout, group_size)
         self._is_stopped = False
 
-    def take(self, rows: Sequence[Row]) -> Played:
-        """Play until a batch of groups is complete; return its episodes."""
+    def take(self, rows: Sequence[Row]) -> RolloutBatch:
+        """Play until a batch of groups is complete, and return its episodes."""
         if self._is_stopped:
             self._groups, self._is_stopped = CarriedGroups(self.rollout, self._size), False
         groups, state, data = self._groups, self._pacing.state(), self._data
@@ -365,7 +365,7 @@ class CarriedOver(_ReadingAhead):
             "async/carried_staleness": fmean(ages) if ages else 0.0,
         }
         requested_at = min(one.global_step for one in trajectories)
-        return Played(
+        return RolloutBatch(
             taken, trajectories, requested_at=requested_at, metrics=metrics, largest=largest
         )
 

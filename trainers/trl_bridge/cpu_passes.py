@@ -1,4 +1,4 @@
-"""What keeps the memory of a pass on a CPU small, forward and backward.
+"""Keeps the memory of a pass on a CPU small, forward and backward.
 
 - TRL 1.16 computes log-probabilities in tiles of 4,096 tokens by 32,768 words, right for a GPU. On
   a CPU it makes several float32 copies of a tile, 537 MB each, and scores every token, prompts and
@@ -54,7 +54,7 @@ class _GiveBackCallback(TrainerCallback):
 
 
 def give_back_memory() -> None:
-    """Give free memory back to the system; nothing where the C library is not glibc."""
+    """Give free memory back to the system. Does nothing where the C library is not glibc."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -50,7 +50,7 @@ class EpisodeBatch:
 
     @classmethod
     def of(cls, trainer: Any, batch: dict[str, Any]) -> EpisodeBatch:
-        """Take episodes without a reward out of a batch's mask; return what it is made of.
+        """Take episodes without a reward out of a batch's mask, and return the episodes.
 
         Args:
             trainer: an `OnlineTrainer`.

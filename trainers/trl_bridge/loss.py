@@ -1,8 +1,8 @@
-"""The loss of a pass: TRL's, told what it cannot know of episodes and of who has sampled them.
+"""The loss of a pass: TRL's, adjusted to episodes and to the backend that has sampled them.
 
 TRL multiplies the loss by the ratio of trained to sampled probabilities only where its own vLLM has
 sampled, averages over rows where episodes have several, and knows no loss on observations. All that
-it is told differently stands in `PolicyLoss._told`.
+is adjusted stands in `PolicyLoss._adjusting_trl`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_TOKENS = ("old_per_token_logps", "ref_per_token_logps")
 
 
 class PolicyLoss:
-    """The policy's loss, corrected for what has sampled, beside a loss on observations.
+    """The policy's loss, corrected for the sampling, beside a loss on observations.
 
     It logs how far sampled and trained log-probabilities are apart, in nats, whether it corrects or
     not. The trained ones are over all tokens: where top-k, top-p or min-p cut some off, the gap
@@ -62,7 +62,7 @@ class PolicyLoss:
 
     @property
     def observation_loss_weight(self) -> float:
-        """The weight; 0 where the config has no such option."""
+        """The weight, 0 where the config has no such option."""
         return float(getattr(self._trainer.args, "observation_loss_weight", 0.0))
 
     # A batch ------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class PolicyLoss:
     def weigh(
         self, batch: dict[str, Any], episodes: EpisodeBatch, advantages: torch.Tensor
     ) -> None:
-        """Put advantages and what rows weigh into a batch.
+        """Put advantages and the weights of rows into a batch.
 
         Args:
             batch: TRL's padded tensors.
@@ -89,7 +89,7 @@ class PolicyLoss:
         batch["row_weights"] = weights
 
     def weigh_observations(self, batch: dict[str, Any], episodes: EpisodeBatch) -> None:
-        """Put into a batch what each observation token weighs: together one, per micro-batch.
+        """Put the weights of observation tokens into a batch, together one per micro-batch.
 
         Args:
             batch: TRL's padded tensors.
@@ -141,15 +141,15 @@ class PolicyLoss:
         if self._trains_signals_alone:
             signal = has_signal(inputs)[:, None]
             inputs = {**inputs, "tool_mask": inputs["tool_mask"] * signal}
-        with self._told(inputs) as told:
-            loss: torch.Tensor = self._trainer._compute_loss(model, told)
+        with self._adjusting_trl(inputs) as adjusted:
+            loss: torch.Tensor = self._trainer._compute_loss(model, adjusted)
         if self._trainer._entropy_bonus_enabled and self._trainer.model.training:
             self._add_up_policy_loss()
         return loss + self._observation_loss
 
     @contextmanager
-    def _told(self, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Tell TRL otherwise while it computes the loss of a pass, and log its tokens' metrics.
+    def _adjusting_trl(self, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Adjust TRL while it computes the loss of a pass, and log the metrics of the tokens.
 
         - Its KL weighs each row, and is none of the loss where it is part of the reward.
         - Its entropy bonus is a share of the mean over the tokens of the batch.
@@ -157,7 +157,7 @@ class PolicyLoss:
         """
         trainer = self._trainer
         beta, entropy_coef, use_vllm = trainer.beta, trainer.entropy_coef, trainer.use_vllm
-        told = self._inputs = two_columns(dict(inputs))
+        adjusted = self._inputs = two_columns(dict(inputs))
         self._observation_loss = 0.0
         try:
             of_rows = inputs["row_weights"][:, None]
@@ -165,10 +165,10 @@ class PolicyLoss:
             trainer.entropy_coef = Weighted.of(entropy_coef, self._share_of_tokens(inputs))
             trainer.use_vllm = trainer.vllm_importance_sampling_correction
             with taken_from_trl(trainer.logged) as of_trl:
-                yield told
-            mask = told["completion_mask"] * told["tool_mask"]
+                yield adjusted
+            mask = adjusted["completion_mask"] * adjusted["tool_mask"]
             # A loss of a user's own may have asked for no log-probabilities.
-            of_tokens = told.pop("token_metrics", {"mean": {}})
+            of_tokens = adjusted.pop("token_metrics", {"mean": {}})
             self._metrics.add(trainer.logged, mask, **of_tokens, of_trl=of_trl)
         finally:
             # TRL may have changed the coefficient.
@@ -176,7 +176,7 @@ class PolicyLoss:
             trainer.beta, trainer.use_vllm, self._inputs = beta, use_vllm, None
 
     def logprobs(self, compute: Callable[..., Logprobs], *args: Any, **kwargs: Any) -> Logprobs:
-        """Compute log-probabilities of a pass, and in the loss's own what the loss needs of them.
+        """Compute log-probabilities, and for the loss's own pass the ratio and its metrics.
 
         Args:
             compute: TRL's `_get_per_token_logps_and_entropies`.
@@ -230,7 +230,7 @@ class PolicyLoss:
         inputs["token_metrics"] = {"mean": mean, "smallest": smallest, "largest": largest}
 
     def _loss_of_observations(self, inputs: dict[str, Any], logps: torch.Tensor) -> torch.Tensor:
-        """Return the term of a pass, scaled as TRL scales a micro-batch's loss; log the mean.
+        """Return the term of a pass, scaled as TRL scales a micro-batch's loss, and log the mean.
 
         Args:
             inputs: of the pass.

@@ -1,4 +1,4 @@
-"""What the policy itself says of a batch: entropies, how likely an answer is, the KL."""
+"""Measures of a batch by the policy itself: entropies, probabilities of answers, the KL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PolicyMeasures:
         self._kl_metrics = TokenMetrics(trainer.accelerator)
 
     def entropies_of(self, batch: dict[str, Any]) -> torch.Tensor:
-        """Return (R, T) nats, the entropy of what each token of the completions was drawn from.
+        """Return (R, T) nats, the entropy of each completion token's distribution.
 
         Args:
             batch: TRL's padded tensors.
@@ -47,7 +47,7 @@ class PolicyMeasures:
         *,
         answer_ids: Callable[[str], tuple[list[int], int]],
     ) -> list[list[float]]:
-        """Return how likely the right answer is behind what each turn has read: IGPO's p_t.
+        """Return the right answer's probability behind each turn's observation: IGPO's p_t.
 
         It is the geometric mean over the answer's tokens, so that long answers are not less likely.
 

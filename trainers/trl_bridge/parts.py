@@ -18,13 +18,13 @@ logger = logging.getLogger(__name__)
 
 
 class Part(Protocol):
-    """State that a run needs to go on exactly; `RunMixin.parts` lists a trainer's."""
+    """State that a run needs to go on exactly. `RunMixin.parts` lists a trainer's."""
 
     def save(self, folder: Path) -> None:
-        """Save into a checkpoint's folder; every process calls it."""
+        """Save into a checkpoint's folder. Every process calls it."""
 
     def load(self, folder: Path | None) -> None:
-        """Continue from a checkpoint's folder; None begins anew."""
+        """Continue from a checkpoint's folder. None begins anew."""
 
 
 class Stateful(Protocol):
@@ -34,7 +34,7 @@ class Stateful(Protocol):
         """Return the state."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from a state; an empty dict begins anew."""
+        """Continue from a state. An empty dict begins anew."""
 
 
 class StateFile:
@@ -83,7 +83,7 @@ class UnusedBatch:
         return folder / f"batch_{self._trainer.args.process_index}.pt"
 
     def _use(self) -> list[int]:
-        """Return what a saved batch fits: micro-batches it serves, its parts, and processes."""
+        """Return the sizes that a saved batch fits: micro-batches, parts and processes."""
         args = self._trainer.args
         steps = args.steps_per_generation
         return [steps * self._trainer.num_iterations, steps, args.world_size]
@@ -97,7 +97,7 @@ class UnusedBatch:
             torch.save({"step": step, "batches": batches, "use": use}, self._path(folder))
 
     def load(self, folder: Path | None) -> None:
-        """Give the trainer the saved batch; one that does not fit is left out with a warning."""
+        """Give the trainer the saved batch, or warn where it does not fit."""
         if folder is None or not self._path(folder).is_file():
             return
         device = self._trainer.accelerator.device
@@ -204,7 +204,7 @@ class CarriedRows:
             self._noted = (self._trainer.state.global_step, rows)
 
     def _use(self) -> list[int]:
-        """Return what saved rows fit: the episodes of a batch, and of a group."""
+        """Return the sizes that saved rows fit: the episodes of a batch, and of a group."""
         args = self._trainer.args
         batch = args.per_device_train_batch_size * args.steps_per_generation
         return [batch, self._trainer.num_generations]
@@ -220,7 +220,7 @@ class CarriedRows:
             torch.save({"rows": rows, "use": self._use()}, folder / self._FILE)
 
     def load(self, folder: Path | None) -> None:
-        """Take the rows of a checkpoint; those that do not fit are left out with a warning."""
+        """Take the rows of a checkpoint, or warn where they do not fit."""
         self._resumed, self._noted = [], (-1, [])
         if folder is None or not (folder / self._FILE).is_file():
             return

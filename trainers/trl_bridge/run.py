@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class Evaluation(Protocol):
-    """What `Trainer.evaluate` plays; `trainers.evaluation.validation.Validation` is one."""
+    """The evaluations of a run, such as `trainers.evaluation.validation.Validation`."""
 
     def evaluate(self, trainer: Any, eval_dataset: Any, prefix: str) -> dict[str, float]:
         """Play, log and return the metrics; see `RunMixin.evaluate`."""
@@ -122,7 +122,7 @@ class RunMixin:
 
     @contextmanager
     def in_training(self) -> Iterator[None]:
-        """Surround a whole training; a subclass ends here what must not outlive it."""
+        """Surround a whole training. A subclass ends its threads and files here."""
         yield
 
     def _last_checkpoint(self: Any) -> str:
@@ -161,7 +161,7 @@ class RunMixin:
 
     @contextmanager
     def _explaining_refusals(self: Any) -> Iterator[None]:
-        """Turn what libraries refuse before the first step into a usage error."""
+        """Turn refusals of libraries before the first step into a usage error."""
         begun = _Begun()
         self.callback_handler.callbacks.insert(0, begun)  # errors of other callbacks are their own
         try:
@@ -190,7 +190,7 @@ class RunMixin:
         return loss
 
     def on_gradient(self) -> None:
-        """Called after each micro-batch; does nothing here."""
+        """Called after each micro-batch. Does nothing here."""
 
     def _maybe_log_save_evaluate(self: Any, *args: Any, **kwargs: Any) -> None:
         self._note_step()
@@ -205,7 +205,7 @@ class RunMixin:
 
     @cached_property
     def validation(self) -> Evaluation | None:
-        """What evaluations play, made at first use; None where there is no environment."""
+        """The evaluations, made at first use. None where there is no environment."""
         return None if self.make_validation is None else self.make_validation()
 
     def evaluate(
@@ -214,7 +214,7 @@ class RunMixin:
         ignore_keys: list[str] | None = None,
         metric_key_prefix: str = "eval",
     ) -> dict[str, float]:
-        """Play the validation tasks, log what came out, and return it.
+        """Play the validation tasks, and log and return the metrics.
 
         It is logged under the step of the weights that played: after training those of the best
         checkpoint, where that was loaded. Tasks of another split are logged under its name.
@@ -241,7 +241,7 @@ class RunMixin:
 
     @contextmanager
     def playing(self: Any) -> Iterator[None]:
-        """Save a checkpoint where a signal, or machinery that stays broken, ends what is played.
+        """Save a checkpoint where a signal, or machinery that stays broken, ends the play.
 
         Raises:
             Interrupted: a signal has come, and the checkpoint is saved.
@@ -283,7 +283,7 @@ class RunMixin:
         return Path(self._get_output_dir(trial=trial)) / f"{CHECKPOINT}{self.state.global_step}"
 
     def _save_checkpoint(self: Any, model: Any, trial: Any) -> None:
-        """Save a checkpoint with checksums; where the disk does not take it, nothing is left."""
+        """Save a checkpoint with checksums, or nothing where the disk does not take it."""
         folder = self._checkpoint_folder(trial)
         save = super()._save_checkpoint  # type: ignore[misc]
 
