@@ -16,6 +16,7 @@ import pytest
 from tests.helpers import FragileEnv
 from tests.wrappers.vector.backends import all_end
 from wrappers import TextVectorEnv
+from wrappers.vector import env as vector_env
 from wrappers.vector import ray_slot
 from wrappers.vector.ray_slot import RayActors
 
@@ -155,10 +156,11 @@ def test_more_actors_than_the_cluster_can_ever_hold_are_refused() -> None:
 @pytest.mark.ray
 def test_an_actor_that_gets_no_place_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_slot, "SET_UP_SECONDS", 2.0)
+    monkeypatch.setattr(vector_env, "START_SECONDS", 1.0)
     nowhere = RayActors(options={"resources": {"nowhere": 1}})
-    with TextVectorEnv([FragileEnv], backend="ray", ray=nowhere) as env:
+    with TextVectorEnv([FragileEnv], backend="ray", ray=nowhere, step_timeout=1.0) as env:
         _, (info,) = env.reset()
-        assert "the Ray actor gave no answer within 2 s" in info["failure"]
+        assert "the Ray actor gave no answer within 3 s" in info["failure"]
 
 
 @pytest.mark.ray
