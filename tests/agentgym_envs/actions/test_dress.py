@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 import gymnasium as gym
 import pytest
 
+pytest.importorskip("rapidfuzz")  # which WebShop's module imports
+
 from agentgym_envs import TextEnv
 from agentgym_envs.actions import ActionParser, ActionVerb, make_parser, strip_thinking
 from agentgym_envs.actions.formats import ACTION_FORMATS
