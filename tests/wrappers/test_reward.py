@@ -11,6 +11,7 @@ OPTIONS = ["click[ochre]", "click[2.5l]"]
 
 @pytest.mark.parametrize(("left_out", "pays"), [([], 1.0), (OPTIONS, 0.0)])
 def test_a_purchase_that_is_nearly_right_pays_nothing(left_out: list[str], pays: float) -> None:
+    pytest.importorskip("rapidfuzz")
     own = gym.make("agentgym/WebShop-v0", action_format="plain")
     env = SuccessReward(own)
     task = "webshop_6804"
