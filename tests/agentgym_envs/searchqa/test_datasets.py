@@ -314,7 +314,9 @@ def test_bad_lines_of_other_files_are_left_out_and_named(
     assert f"{path}, line 2: not JSON" in caplog.text
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b'{"question": "x"}')[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b'{"question": "x"}')[:-9]], ids=["no gzip", "cut"]
+)
 def test_a_damaged_compressed_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "nq/test.jsonl.gz"
     path.parent.mkdir()
