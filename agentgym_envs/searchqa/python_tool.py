@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import atexit
+import ctypes
 import os
 import re
 import shutil
@@ -319,6 +320,9 @@ class _Workers:
 
     def after_fork(self) -> None:
         self._lock = threading.Lock()  # the parent's may have been held by another thread
+        if self._pool is not None:
+            # Its destructor may wait for threads that do not survive a fork, so it never runs.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._pool))
 
     def close(self) -> None:
         if self._pool is not None and self._pid == os.getpid():
