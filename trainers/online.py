@@ -102,7 +102,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     Attributes:
         player: plays the batches.
         trajectories: the episodes of this process's last batch.
-        extra_episodes: those of them that are in no loss besides.
+        extra_episodes: further ones of it that are in no loss; they count in the metrics.
         rows: their rows.
         episode_rewards: (N,), the rewards of the last batch of all processes; NaN for none.
         rewards_per_function: (N, F), what each reward function pays the last batch of all
