@@ -55,7 +55,7 @@ class Child:
                 output.close()
 
     def first_line(self) -> str:
-        """Wait for the first line of its output, and return it; empty where it has ended."""
+        """Return the first line of its output, empty where it has ended."""
         assert self.process.stdout is not None
         return self.process.stdout.readline().decode()
 
@@ -65,7 +65,7 @@ class Child:
         return self._log.read_text("utf-8", errors="replace")[-length:]
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Wait for its end, and return its status; None where the time is over."""
+        """Return its exit status, or None where the time is over."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Failure rules: which failed episodes are played again, how long is waited, what stops a run.
+"""Failure rules: retries of episodes, waits for machinery, and the share that stops a run.
 
 A failure that an episode has alone counts against it: the episode is played again, and given up
 after `1 + retries` such failures. An error of the environment's code counts too, however many
@@ -258,7 +258,7 @@ class EpisodeRetries:
         return self.machinery.rules.tolerate(len(self.failed) + more, self._total)
 
     def _add_new(self) -> bool:
-        """Add the new failures to those known; return whether they are an outage."""
+        """Add the new failures to those known, and return whether they are an outage."""
         before = [self._failing.get(key, ("", -1))[1] for key in self._new]
         self._failing |= {key: (_kind(c), self._num_ended) for key, c in self._new.items()}
         shared = Counter(cause for cause, _ in self._failing.values())

@@ -1,4 +1,4 @@
-"""Checks Python, this package and what is installed of each extra."""
+"""Checks Python, this package and the packages of each extra."""
 
 from __future__ import annotations
 

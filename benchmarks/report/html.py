@@ -85,7 +85,7 @@ def _png(picture: Picture, folder: Path) -> str:
 
 
 def _drawing(picture: Picture, folder: Path) -> Markup | None:
-    """Return a drawing of matplotlib's as a part of the page; None where there is none.
+    """Return a matplotlib drawing as a part of the page, or None.
 
     Its names are made its own, since several drawings share the page, and its ink the page's.
     """

@@ -71,7 +71,7 @@ def _run(plan: Plan, options: argparse.Namespace, entries: Mapping[str, Sequence
 
 
 def _show(plan: Plan, runs: dict[str, list[Run]]) -> None:
-    """Print each ground's tables and what is left of it, and draw the curves."""
+    """Print each ground's tables and remaining commands, and draw the curves."""
     measured = []
     for ground, ours in runs.items():
         folder = plan.out / ground

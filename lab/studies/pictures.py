@@ -106,7 +106,7 @@ def _draw_ground(axes: Any, results: Results) -> None:
 
 
 def _logged(results: Results, place: int) -> dict[int, list[dict[str, Any]]]:
-    """Return what each seed's run of a variant has logged, the variant by its place."""
+    """Return the log of each seed's run of a variant, the variant by its place."""
     name = list(results.study.variants)[place]
     runs = {
         int(path.name.removeprefix("seed_")): read_metrics(path / "model")

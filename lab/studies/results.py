@@ -36,7 +36,7 @@ class Row:
     is_trained: bool = False
 
     def steps(self, seed: int) -> list[dict[str, Any]]:
-        """Return what was logged of the optimizer steps of one seed's run."""
+        """Return the log entries of the optimizer steps of one seed's run."""
         entries = read_metrics(self.folder / f"seed_{seed}" / "model")
         return [entry for entry in entries if "episodes/success" in entry]
 
@@ -115,7 +115,7 @@ class Results:
 
     @property
     def reference(self) -> Row | None:
-        """The variant that others are compared with; None where it is not measured."""
+        """The variant that others are compared with, or None where it is not measured."""
         return self.trained.get(self.study.reference)
 
     def gain(self, row: Row) -> Estimate:
@@ -161,7 +161,7 @@ class Results:
 
 
 def results_by_seed(folder: Path) -> dict[int, EvalResult]:
-    """Read the results in `seed_N/`; of a run that was cut the last checkpoint's."""
+    """Read the results in `seed_N/`, the last checkpoint's of a run that was cut."""
     results = {}
     for own in sorted(folder.glob("seed_*")):
         cut = sorted(

@@ -147,7 +147,7 @@ class Plan:
     model: str = ""
 
     def making(self, ground: str) -> Run | None:
-        """Return what makes the start of a ground; None where it is shipped or given."""
+        """Return the command that makes a ground's start, or None where it is shipped or given."""
         values = self._values(ground)
         commands = tuple(words_of(command, values) for command in values.get("making", ()))
         return Run(Path(*words_of("$made", values)), commands) if commands else None
@@ -182,7 +182,7 @@ class Plan:
         )
 
     def cut(self, ground: str, variant: str, seed: int) -> Run | None:
-        """Return the measurement of a training's last checkpoint; None where there is none."""
+        """Return the measurement of a training's last checkpoint, or None."""
         folder, values = self._run_values(ground, variant, seed)
         model = folder / "model"
         checkpoint = last_checkpoint(model) if model.is_dir() else None

@@ -53,7 +53,7 @@ def _success_range(results: Results, row: Row, _: None) -> str:
 
 
 def _success_over_tasks(results: Results, row: Row, _: None) -> str:
-    """Write the mean over tasks of what the seeds' shares of success are on average."""
+    """Write the mean success over tasks, averaged over seeds."""
     tasks = set.intersection(*(set(result.tasks) for result in row.results.values()))
     shares = [
         float(np.mean([result.tasks[task] for result in row.results.values()]))

@@ -151,7 +151,7 @@ def normalized_sum(
 
 
 def _nanstd(values: torch.Tensor) -> torch.Tensor:
-    """Return the sample deviation over the last dimension, of what is not NaN."""
+    """Return the sample deviation over the last dimension, without NaN."""
     variance = ((values - values.nanmean(dim=-1, keepdim=True)) ** 2).nanmean(dim=-1)
     count = (~values.isnan()).sum(dim=-1)
     correction = torch.where(count > 1, count / (count - 1), torch.nan)

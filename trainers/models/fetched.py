@@ -113,7 +113,7 @@ def gguf_folder(file: Path) -> Path:
 
 
 def convert_gguf(name: str) -> Path:
-    """Return the folder of a GGUF file's model; where it is not there yet, it is converted.
+    """Return the folder of a GGUF file's model, converted at first use.
 
     Raises:
         UsageError: there is no such file, it cannot be read, or the folder cannot be kept.
@@ -135,7 +135,7 @@ def convert_gguf(name: str) -> Path:
 def _made_once(
     name: str, folder: Path, fill: Callable[[Path], None], *, room: int = 600 * 10**6
 ) -> Path:
-    """Return a model's folder; where it is not there yet, `fill` writes it, in so many bytes."""
+    """Return a model's folder, which `fill` writes at first use, in so many bytes."""
     if folder.is_dir():
         return folder
     try:

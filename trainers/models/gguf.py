@@ -109,7 +109,7 @@ def _entry(reader: GGUFReader, key: str) -> Any:
 
 @contextmanager
 def _explain(file: Path) -> Iterator[None]:
-    """Turn what the readers of a GGUF file raise into a usage error."""
+    """Turn errors of the GGUF readers into a usage error."""
     try:
         yield
     except (IndexError, KeyError, NotImplementedError, OSError, ValueError) as error:

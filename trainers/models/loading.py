@@ -48,7 +48,7 @@ _ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder, a GGUF file or a Hugging Face i
 
 
 def resolve_model(name: str | None) -> str:
-    """Return what Hugging Face can load: a name of `MODEL_NAMES` or a GGUF file becomes a folder.
+    """Return a name or folder that Hugging Face loads, made of a GGUF file or shipped model.
 
     Raises:
         UsageError: there is no name, it is a run's folder in which no model lies, or the model

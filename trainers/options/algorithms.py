@@ -1,4 +1,4 @@
-"""The algorithms of `agentgym train`: what each does, its command's parser and its help page.
+"""The algorithms of `agentgym train`: descriptions, parsers and help pages.
 
 No TRL here: its import takes seconds, which `--help` and the list of commands do not wait for.
 """
@@ -82,5 +82,5 @@ def training_parser(
 
 
 def help_page(name: str) -> str:
-    """Return what `agentgym train NAME --help` shows, for one of ours."""
+    """Return the help page of a built-in algorithm."""
     return (HELP / f"{name}.txt").read_text(encoding="utf-8")

@@ -103,7 +103,7 @@ class BackendArguments:
 
     @property
     def backend_spec(self) -> BackendSpec:
-        """What the backend can do, and what opens it."""
+        """The spec of the backend."""
         return BackendSpec.of(self.backend)
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ HISTORIES: dict[str, type[Any]] = {"last_turns": LastTurns, "summary": Summary, 
 
 @lru_cache
 def open_history(name: str | None, keep_last_turns: int | None) -> History:
-    """Return what decides what turns see.
+    """Return the history, which decides what turns see.
 
     Args:
         name: one of `HISTORIES`, or `module:Class`; None is that of last turns.

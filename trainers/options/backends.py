@@ -1,4 +1,4 @@
-"""The backends by their names: what each can do, and what opens it.
+"""The backends by name, with their capabilities.
 
 Imports no torch: a backend's module is imported when it is opened.
 """
@@ -42,7 +42,7 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class BackendSpec:
-    """How a backend is opened, and what it can do.
+    """A backend's opener and its capabilities.
 
     Attributes:
         name: in messages and records.
@@ -99,7 +99,7 @@ class BackendSpec:
         )
 
     def opener(self) -> Callable[..., Backend]:
-        """Return what opens the backend, imported if need be."""
+        """Return the function that opens the backend, imported if need be."""
         function: Callable[..., Backend] = (
             load_attribute(self.open) if isinstance(self.open, str) else self.open
         )

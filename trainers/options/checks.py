@@ -333,7 +333,7 @@ EVALUATION_METRICS = (
 
 
 def check_correction(args: Any) -> None:
-    """Check how the loss is corrected for what has sampled; of TRL's own `GRPOConfig` too.
+    """Check the options of the importance correction, of TRL's own `GRPOConfig` too.
 
     Raises:
         ValueError: there is no such mode, or its bounds or the loss do not fit it.
@@ -396,7 +396,7 @@ def check_scaling(args: Any) -> None:
 
 
 def check_length(args: Any) -> None:
-    """Check that training has a length, and what torch would refuse after the run has begun.
+    """Check that training has a length, and options that torch refuses only in a run.
 
     Args:
         args: an `AgentDefaults` config.
@@ -610,7 +610,7 @@ def check_sampling(args: Any) -> None:
 
 
 def check_logprobs(backend: BackendSpec) -> None:
-    """Check that what a backend samples can be trained on.
+    """Check that a backend's samples can be trained on.
 
     Raises:
         UsageError: it gives no log-probabilities.

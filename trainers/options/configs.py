@@ -51,7 +51,7 @@ TURN_ANCHORS = ("observation", "valid", "history", "similar")
 
 @dataclass
 class ModelArguments(ModelConfig):
-    """The policy; `trl.ModelConfig` with a default model."""
+    """`trl.ModelConfig` with a default model."""
 
     _argument_group_name: ClassVar[str] = "model"
     common_options: ClassVar[tuple[str, ...]] = ("model_name_or_path", "dtype", "use_peft")

@@ -47,7 +47,7 @@ BROKEN_OFF = 75
 
 
 class BudgetSpent(Exception):
-    """What `max_cost` allows is spent; what is finished is kept, and `--resume` goes on."""
+    """The budget `max_cost` is spent. `--resume` goes on from the finished episodes."""
 
 
 class UsageError(ValueError):

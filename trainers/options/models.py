@@ -40,14 +40,14 @@ def own_name(model: str) -> str:
 
 
 def read_config(model: str) -> dict[str, Any]:
-    """Return a model folder's `config.json`; empty where `model` is no such folder."""
+    """Return a model folder's `config.json`, empty where `model` is no such folder."""
     base = base_of_adapter(model)
     file = Path(model if base is None else base) / "config.json"
     return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
 
 def base_of_adapter(model: str) -> str | None:
-    """Return the model that a folder's adapter is for; None where it is no adapter alone."""
+    """Return the base model of a folder with an adapter alone, or None."""
     file = Path(model) / "adapter_config.json"
     if not file.is_file() or file.with_name("config.json").is_file():
         return None
@@ -135,7 +135,7 @@ def derive_precision(model: Any, args: Any) -> None:
 
 @dataclass
 class TemplateArguments:
-    """The chat template that a model is played and trained with; by default its own."""
+    """The chat template that a model is played and trained with, by default its own."""
 
     common_options: ClassVar[tuple[str, ...]] = ()
 

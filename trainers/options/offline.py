@@ -15,7 +15,7 @@ from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 
 @dataclass
 class AgentSFTConfig(AgentDefaults, SFTConfig):
-    """`trl.SFTConfig` with defaults for agents; whole episodes are trained on, never cut."""
+    """`trl.SFTConfig` with defaults for agents. Whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs",)
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
@@ -64,7 +64,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
 
 @dataclass
 class AgentEvolConfig(AgentSFTConfig):
-    """`AgentSFTConfig` for the fine-tuning of one round; it counts its steps anew in each."""
+    """`AgentSFTConfig` for the fine-tuning of one round, which counts its steps anew."""
 
     common_options: ClassVar[tuple[str, ...]] = ()
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
@@ -92,7 +92,7 @@ class AgentEvolConfig(AgentSFTConfig):
 
 @dataclass
 class AgentDPOConfig(AgentDefaults, DPOConfig):
-    """`trl.DPOConfig` with defaults for agents; whole episodes are trained on, never cut."""
+    """`trl.DPOConfig` with defaults for agents. Whole episodes are trained on, never cut."""
 
     common_options: ClassVar[tuple[str, ...]] = ("num_train_epochs", "beta")
     own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {

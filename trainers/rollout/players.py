@@ -275,7 +275,7 @@ class Ahead(_ReadingAhead):
             self._send()
 
     def _send(self) -> None:
-        """Send the present weights; servers that are away are waited for, as in play."""
+        """Send the present weights, waiting for servers that are away."""
         step = self._pacing.state().global_step
         self.rollout.machinery.retry(lambda: self._sender.send(step))
 
@@ -370,14 +370,14 @@ class CarriedOver(_ReadingAhead):
         )
 
     def pause(self) -> AbstractContextManager[None]:
-        """Let what is under way end."""
+        """Let episodes under way end."""
         if self._groups.is_under_way:
             with self._playing():
                 self._groups.end(**self._options(0))
         return nullcontext()
 
     def stop(self) -> None:
-        """Give up what is under way; its rows stay pending."""
+        """Give up episodes under way. Their rows stay pending."""
         self._groups.stop()
         self._is_stopped = True
         super().stop()

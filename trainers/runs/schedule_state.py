@@ -1,4 +1,4 @@
-"""Horizon schedules that depend on success: what is recorded for them, and their state."""
+"""The record and the state of horizon schedules that depend on success."""
 
 from __future__ import annotations
 

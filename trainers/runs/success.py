@@ -114,7 +114,7 @@ def training_curve(
 
 
 def quickstart_success(folder: str | Path) -> list[Measured]:
-    """List a quickstart's evaluations before and after training; empty for other runs."""
+    """List a quickstart's evaluations before and after training, none for other runs."""
     summary = read_json(Path(folder) / SUMMARY_FILE)
     if not {"success_before", "success_after", "ci95_before", "ci95_after"} <= set(summary):
         return []

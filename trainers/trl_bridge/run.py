@@ -263,7 +263,7 @@ class RunMixin:
 
     @property
     def can_save(self: Any) -> bool:
-        """Whether this process can save what it has now: no step is half taken."""
+        """Whether this process can save now, with no step half taken."""
         is_half = self._micro_batches_done != self._micro_batches_before
         return self.args.world_size == 1 and not is_half
 

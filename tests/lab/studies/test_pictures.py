@@ -16,7 +16,7 @@ SEED_0, SEED_1 = (31, 119, 180), (255, 127, 14)
 
 
 def log(model: Path, success: float, steps: int = 2, **further: float) -> None:
-    """Write what a training logged."""
+    """Write the log of a training."""
     model.mkdir(parents=True)
     entries = [
         {"global_step": n, "horizon": 4 * n, "episodes/success": success, **further}

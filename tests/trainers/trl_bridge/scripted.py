@@ -12,7 +12,7 @@ from trainers.options.arguments import RolloutArguments
 
 
 class Scripted(AgentGRPOTrainer):
-    """Plays given trajectories, and keeps what TRL made of them."""
+    """Plays given trajectories, and keeps TRL's batches of them."""
 
     mask_truncated = False
 
