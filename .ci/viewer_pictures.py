@@ -21,7 +21,7 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from agentgym_envs.webarena.browsers.chromium.pool import find_executable
+from agentgym_envs.browsing.chromium.pool import find_executable
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.server import ViewerServer
 

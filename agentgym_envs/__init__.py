@@ -3,20 +3,31 @@
 Importing this package registers the ids below; nothing heavy is imported until `gymnasium.make`.
 """
 
+import sys
+
 from agentgym_envs.checking import ConformanceError, check_text_env
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.snapshots import restore
+from agentgym_envs.core.spaces import FreeText
+from agentgym_envs.core.tasks import ListedTasks, TaskSet, TaskSpec
 from agentgym_envs.errors import EnvFailure, InvalidAction, NoExpert, UnknownTask
-from agentgym_envs.registry import (
+from agentgym_envs.machinery import cancellation
+from agentgym_envs.registration.registry import (
     register_env,
     register_unlisted,
     registered_ids,
     resolve_env_id,
 )
-from agentgym_envs.server_names import PROTOCOLS
-from agentgym_envs.snapshots import restore
-from agentgym_envs.spaces import FreeText
-from agentgym_envs.tasks import ListedTasks, TaskSet, TaskSpec
-from agentgym_envs.trajectory import TokenTrace, Trajectory, Turn, read_jsonl, write_jsonl
+from agentgym_envs.registration.server_names import PROTOCOLS
+from agentgym_envs.sites import content as site_content
+from agentgym_envs.trajectories import agenttraj
+from agentgym_envs.trajectories.trajectory import (
+    TokenTrace,
+    Trajectory,
+    Turn,
+    read_jsonl,
+    write_jsonl,
+)
 
 __all__ = [
     "ConformanceError",
@@ -63,3 +74,11 @@ for _env_id, _entry_point in _SCENARIOS.items():
 
 for _protocol in PROTOCOLS.values():
     register_unlisted(_protocol.env_id, _protocol.entry_point)
+
+# Where these modules were in 0.1, until 0.3.
+for _path, _module in {
+    "agenttraj": agenttraj,
+    "hung": cancellation,
+    "webarena.sites.content": site_content,
+}.items():
+    sys.modules[f"{__name__}.{_path}"] = _module

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from agentgym_envs.exits import exit_in_words
+from agentgym_envs.machinery.exits import exit_in_words
 
 GRACE = 20.0
 """Seconds between SIGTERM, at which a trainer writes a checkpoint, and SIGKILL."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentgym_envs import secrets
+from agentgym_envs.machinery import secrets
 
 # Before torch is imported. Runs are equal to the bit with one thread, and more threads than free
 # cores make everything many times slower.

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentgym_envs import EnvFailure, ExpertMove, ListedTasks, Outcome, TaskSpec, TextEnv
 from agentgym_envs.actions import ACTION_FORMATS, ActionVerb
-from agentgym_envs.registry import register_env, registered_ids
+from agentgym_envs.registration.registry import register_env, registered_ids
 
 COUNTING_ID = "tests/Counting-v0"
 FRAGILE_ID = "tests/Fragile-v0"

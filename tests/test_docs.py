@@ -10,7 +10,8 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
-from agentgym_envs import registered_ids, registry
+from agentgym_envs import registered_ids
+from agentgym_envs.registration import registry
 from benchmarks.cli.main import COMMANDS
 from trainers import installed_trainers
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
 NOT_INSTALLED = {"tests", "worlds", "lab"}
 TRAINING_STACK = {"torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"}
-ENCODER = Path("agentgym_envs/searchqa/retrieval/encoder.py")
+ENCODER = Path("agentgym_envs/retrieval/encoder.py")
 """Dense retrieval's one file that knows torch; it is imported when such a retriever is made."""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from agentgym_envs.requirements import DISTRIBUTION, all_packages, extras, own_packages
+from agentgym_envs.machinery.requirements import DISTRIBUTION, all_packages, extras, own_packages
 
 ROOT = Path(__file__).parent.parent
 SMALLER = {

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import (
     INTERRUPTED,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
-from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
+from agentgym_envs.trajectories.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
+from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
 from trainers.options.errors import UsageError, check_bounds, check_output, run_command

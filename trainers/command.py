@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.content.files import is_storage_failure
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.files import is_storage_failure
-from agentgym_envs.secrets import MASK, masked, masked_words
+from agentgym_envs.machinery.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
 from trainers.models.loading import adapter_config, load_policy
 from trainers.options.algorithms import training_parser

@@ -18,7 +18,7 @@ from typing import Any
 
 from trl import DPOConfig
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs

@@ -11,8 +11,8 @@ from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from agentgym_envs.files import COMPRESSED
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.content.files import COMPRESSED
+from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
 from trainers.evaluation.baselines import Baseline, strongest
 from trainers.evaluation.results import EvalResult, Gain, paired_gain
 from trainers.evaluation.summary import summarize

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from agentgym_envs.files import append_whole, whole_lines
+from agentgym_envs.content.files import append_whole, whole_lines
 from trainers.options.errors import BudgetSpent, RefusedForGood
 
 

@@ -21,7 +21,7 @@ from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig, GRPOTrainer
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.backends.shared import SharedBackend
 from trainers.credit.advantages import episode_rewards
 from trainers.credit.reward_functions import RewardFunctions, reward_list

@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.command import train_online
 from trainers.credit.advantages import turn_of_token
 from trainers.credit.gae import (

@@ -15,8 +15,8 @@ from typing import Any
 
 from trl import SFTConfig
 
-from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, run_training
 from trainers.evaluation.offline import watch_by_playing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentgym_envs.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_of
 from trainers.evaluation.validation import prompts_of
 from trainers.options.errors import UsageError
 from trainers.rollout.environments import Environments, mixture_of

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
-from agentgym_envs import dice
-from agentgym_envs.dice import stable_number
+from agentgym_envs.content import dice
+from agentgym_envs.content.dice import stable_number
 
 __all__ = ["Dice", "stable_number"]
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Dice(dice.Dice):
-    """Draws from a stream that a key fixes; see `agentgym_envs.dice.Dice`."""
+    """Draws from a stream that a key fixes; see `agentgym_envs.content.dice.Dice`."""
 
     def uniform(self, low: float, high: float) -> float:
         """Return a number from low up to high."""

@@ -1,4 +1,4 @@
-"""Writes the rows of a world and their hash, as `agentgym_envs.packed` reads them."""
+"""Writes the rows of a world and their hash, as `agentgym_envs.content.packed` reads them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.packed import PackedRows
+from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.packed import PackedRows
 from worlds.sources import sources_digest
 
 

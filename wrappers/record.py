@@ -15,7 +15,7 @@ import gymnasium as gym
 
 from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED, UNSCORED_KEY, VERDICT_KEY
 from agentgym_envs.errors import EnvFailure, described
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 
 
 class TrajectoryWriter:

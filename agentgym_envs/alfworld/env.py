@@ -24,8 +24,8 @@ from agentgym_envs.alfworld.reasons import reason
 from agentgym_envs.alfworld.rules import rules
 from agentgym_envs.alfworld.tasks import alfworld_tasks
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.tasks import TaskSpec
 
 _WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
 _VERBS: tuple[ActionVerb, ...] = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from agentgym_envs.tasks import ListedTasks, TaskSpec
+from agentgym_envs.core.tasks import ListedTasks, TaskSpec
 
 FIRST_TEST = 2420
 NUM_AGENTGYM = 2620

@@ -21,8 +21,8 @@ from agentgym_envs.babyai.levels import SOURCE, make_level
 from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS
 from agentgym_envs.babyai.tasks import BabyAITasks
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.tasks import TaskSpec
 
 PRIMITIVE_MAX_TURNS = 80
 """Turns of single moves, in place of the 20 of actions that walk."""

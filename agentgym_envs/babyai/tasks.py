@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS, FURTHER_LEVELS, SUBTASKS
+from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.errors import UnknownTask
-from agentgym_envs.tasks import TaskSet, TaskSpec
 
 FIRST_FURTHER = 4_000_000
 """Below: `level_index + 40 * seed`, AgentGym's ids. From here: `+ level_index + 100 * seed`."""

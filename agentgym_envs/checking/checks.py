@@ -32,7 +32,7 @@ from agentgym_envs.checking.probing import (
 from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
-from agentgym_envs.tasks import spread_over_kinds
+from agentgym_envs.core.tasks import spread_over_kinds
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
 _MAX_REPLAYED_TURNS = 30

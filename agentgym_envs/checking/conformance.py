@@ -17,7 +17,7 @@ from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.checking import checks, instance_checks
 from agentgym_envs.checking.format_checks import check_format
 from agentgym_envs.checking.probing import MakeEnv, Transcript
-from agentgym_envs.registry import resolve_env_id
+from agentgym_envs.registration.registry import resolve_env_id
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from agentgym_envs.checking.probing import ConformanceError, Step, require
-from agentgym_envs.outcome import INFO_KEYS
+from agentgym_envs.core.outcome import INFO_KEYS
 
 _require = functools.partial(require, remedy="")  # these contracts say what to do
 

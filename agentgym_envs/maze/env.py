@@ -13,6 +13,7 @@ from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import FirstActionParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.maze.expert import (
     best_first,
@@ -24,7 +25,6 @@ from agentgym_envs.maze.expert import (
 )
 from agentgym_envs.maze.layouts import DIRECTIONS, Cell, Maze, moved
 from agentgym_envs.maze.tasks import MazeTasks
-from agentgym_envs.tasks import TaskSpec
 
 VERSION = 1
 """Raise it with every change after which a task id begins otherwise."""

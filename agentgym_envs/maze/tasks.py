@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agentgym_envs.core.tasks import ListedTasks
 from agentgym_envs.maze.layouts import Maze, corridors, double_t, double_t_starts, rooms
-from agentgym_envs.tasks import ListedTasks
 
 DOUBLE_T = "double T"
 CORRIDORS = (4, 6, 8)

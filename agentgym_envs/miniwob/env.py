@@ -20,15 +20,14 @@ with needs_extra("miniwob", "MiniWoB"):
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.arguments import whole_number
+from agentgym_envs.browsing.actions import DRAG, VERBS, parse_action
+from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
+from agentgym_envs.browsing.chromium.picture import window_pixels
+from agentgym_envs.browsing.view import View, one_line, screen_lines
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.miniwob import expert, pages, prompts
 from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of, success_threshold
-from agentgym_envs.tasks import TaskSpec
-from agentgym_envs.webarena.actions import DRAG, VERBS, parse_action
-from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
-from agentgym_envs.webarena.browsers.chromium.picture import window_pixels
-from agentgym_envs.webarena.prompts import one_line, screen_lines
-from agentgym_envs.webarena.view import View
 
 _ON_OTHER_PAGES = ("goto", "new_tab", "tab_focus", "close_tab", "go_back", "go_forward")
 _VERBS = (*(verb for verb in VERBS if verb.name not in _ON_OTHER_PAGES), DRAG)

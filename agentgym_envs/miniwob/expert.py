@@ -9,8 +9,8 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from agentgym_envs.browsing.page import Node, Page
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node, Page
 
 Current = Callable[[], Page]
 Expert = Callable[[str, Current], Iterator[ExpertMove]]

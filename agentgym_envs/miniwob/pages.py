@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
+from agentgym_envs.browsing.chromium.context import Reply
 from agentgym_envs.errors import MissingExtra
-from agentgym_envs.webarena.browsers.chromium.context import Reply
 
 ORIGIN = "http://miniwob.test"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentgym_envs.tasks import TaskSet
+from agentgym_envs.core.tasks import TaskSet
 
 NAMES = tuple(
     """

@@ -14,13 +14,13 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from agentgym_envs.core import Outcome
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.remote.action_forms import VERBS
 from agentgym_envs.remote.answers import finite
 from agentgym_envs.remote.base import RemoteEnv
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.remote.kinds import Kind, find_kind
-from agentgym_envs.tasks import TaskSpec
 
 _log = logging.getLogger(__name__)
 _LISTED = re.compile(r"^Available actions: (\[.*\])\s*\Z", re.MULTILINE)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym_envs.core.outcome import JUDGEMENTS_KEY, UNSCORED_KEY, VERDICT_KEY, Outcome
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.outcome import JUDGEMENTS_KEY, UNSCORED_KEY, VERDICT_KEY, Outcome
 
 _PASSED_ON = (UNSCORED_KEY, VERDICT_KEY, JUDGEMENTS_KEY)
 _NOT_SHOWN = ("metadata", "done", "reward")

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import NoExpert
+from agentgym_envs.machinery.secrets import masked_address
+from agentgym_envs.registration.server_names import read_urls
 from agentgym_envs.remote.pool import Pool, pool_of
-from agentgym_envs.secrets import masked_address
-from agentgym_envs.server_names import read_urls
 
 
 class RemoteEnv(TextEnv):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.machinery.secrets import masked_address
 from agentgym_envs.remote.tokens import NOT_ALLOWED, authorization, failure_of
-from agentgym_envs.secrets import masked_address
 
 MAX_REPLY_BYTES = 64 << 20
 _PIECE_BYTES = 1 << 20

@@ -20,11 +20,11 @@ from agentgym_envs.actions.compat import (
     WholeTextParser,
 )
 from agentgym_envs.babyai.tasks import BabyAITasks
+from agentgym_envs.core.tasks import TaskSet
 from agentgym_envs.errors import UnknownTask
 from agentgym_envs.remote.action_forms import VERBS
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.sciworld.tasks import SciWorldTasks
-from agentgym_envs.tasks import TaskSet
 from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 

@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.core import Outcome
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import EnvFailure
+from agentgym_envs.machinery.secrets import masked_address
 from agentgym_envs.remote.action_forms import VERBS, ServersParser
 from agentgym_envs.remote.answers import Answer, read_answer
 from agentgym_envs.remote.base import RemoteEnv
 from agentgym_envs.remote.card import Card, read_card
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.remote.websocket import Refusal, ServerError, Session
-from agentgym_envs.secrets import masked_address
-from agentgym_envs.tasks import TaskSpec
 
 MAX_TURNS = 100
 """Turns of an episode where neither the caller nor the server names a limit."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from agentgym_envs.core.tasks import TaskSet
 from agentgym_envs.errors import UnknownTask
 from agentgym_envs.remote.http import JsonServer
-from agentgym_envs.tasks import TaskSet
 
 SPLITS = ("train", "validation", "test")
 SEEDS = {"train": range(10_000), "validation": range(10_000, 10_050), "test": range(10_050, 10_150)}

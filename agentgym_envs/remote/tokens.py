@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from agentgym_envs.errors import AccessDenied, EnvFailure
-from agentgym_envs.secrets import keep_out
+from agentgym_envs.machinery.secrets import keep_out
 
 TOKEN_VARIABLE = "AGENTGYM_TOKEN"
 _HEADER = "Authorization"

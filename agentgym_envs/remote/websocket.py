@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentgym_envs.errors import EnvFailure, needs_extra
+from agentgym_envs.machinery.secrets import masked, masked_address
 from agentgym_envs.remote.tokens import authorization, failure_of
-from agentgym_envs.secrets import masked, masked_address
 
 with needs_extra("remote", "playing the environment of an OpenEnv server"):
     from websockets.exceptions import ConnectionClosed, WebSocketException

@@ -14,6 +14,7 @@ from agentgym_envs.actions import ActionParser
 from agentgym_envs.actions.compat import RestParser, WholeTextParser
 from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld.compat import AgentGymEpisode
 from agentgym_envs.sciworld.episode import DefaultEpisode, Episode
@@ -21,7 +22,6 @@ from agentgym_envs.sciworld.jvm import installation
 from agentgym_envs.sciworld.simulator import CALL_SECONDS, Simulator
 from agentgym_envs.sciworld.tasks import SciWorldTasks
 from agentgym_envs.sciworld.verbs import CALLABLE, action_list
-from agentgym_envs.tasks import TaskSpec
 
 
 class SciWorldEnv(TextEnv):

@@ -26,8 +26,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from agentgym_envs.errors import EnvFailure, needs_extra
-from agentgym_envs.exits import exit_in_words
-from agentgym_envs.hung import ended_by
+from agentgym_envs.machinery.cancellation import ended_by
+from agentgym_envs.machinery.exits import exit_in_words
 from agentgym_envs.sciworld.gateway import (
     ConnectionLost,
     Gateway,
@@ -160,7 +160,7 @@ class Jvm:
 
         The simulator has global variables, so calls of different simulators must not overlap. When
         anything but a `JavaError` is raised inside, nobody knows where Java stands: it is killed.
-        So it is when the calling thread is given up (`agentgym_envs.hung`).
+        So it is when the calling thread is given up (`agentgym_envs.machinery.cancellation`).
 
         Raises:
             EnvFailure: Java is dead.

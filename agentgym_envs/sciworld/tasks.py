@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.errors import UnknownTask
-from agentgym_envs.tasks import TaskSet, TaskSpec
 
 NUM_VARIATIONS: dict[str, int] = {
     "boil": 30,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agentgym_envs.errors import InvalidAction, did_you_mean
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.retrieval.documents import Corpus, Passage
+from agentgym_envs.retrieval.protocol import Hit, Retriever
 from agentgym_envs.searchqa.prompts import page_text
-from agentgym_envs.searchqa.retrieval.protocol import Hit, Retriever
 
 PAGE_CHARACTERS = 1500
 """A page ends before the passage that would make it longer; it holds one passage at least."""

@@ -12,16 +12,16 @@ from typing import Any
 
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
+from agentgym_envs.retrieval import Retriever, make_retriever
+from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.searchqa.compat import AgentGymEpisode
 from agentgym_envs.searchqa.desk import Desk
-from agentgym_envs.searchqa.documents import Corpus
 from agentgym_envs.searchqa.episode import DefaultEpisode, Episode
 from agentgym_envs.searchqa.floors import one_search, question_only
 from agentgym_envs.searchqa.python_tool import check_sandbox
 from agentgym_envs.searchqa.questions import Question, QuestionSet
-from agentgym_envs.searchqa.retrieval import Retriever, make_retriever
 from agentgym_envs.searchqa.sources import open_source
-from agentgym_envs.tasks import TaskSpec
 
 MAX_TOP_K = 100
 

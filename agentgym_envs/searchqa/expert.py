@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
+from agentgym_envs.retrieval.documents import Passage
+from agentgym_envs.retrieval.words import STOP_WORDS
 from agentgym_envs.searchqa.desk import Desk
-from agentgym_envs.searchqa.documents import Passage
 from agentgym_envs.searchqa.notes import Notes
 from agentgym_envs.searchqa.questions import Hop, Question
-from agentgym_envs.searchqa.retrieval.words import STOP_WORDS
 from agentgym_envs.searchqa.scoring import normalise
 
 _WORD = re.compile(r"[\w'’-]+")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.retrieval.documents import Passage
+from agentgym_envs.retrieval.words import words
 from agentgym_envs.searchqa.questions import QuestionSet
-from agentgym_envs.searchqa.retrieval.words import words
 from agentgym_envs.searchqa.scoring import exact_match, normalise
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.retrieval.documents import Passage
+from agentgym_envs.retrieval.words import STOP_WORDS
 from agentgym_envs.searchqa.questions import Hop
-from agentgym_envs.searchqa.retrieval.words import STOP_WORDS
 from agentgym_envs.searchqa.scoring import normalise
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.searchqa.questions import QuestionSet
 from agentgym_envs.searchqa.real_data.corpus import FileCorpus
 from agentgym_envs.searchqa.real_data.questions import FlashRagQuestions

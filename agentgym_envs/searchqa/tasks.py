@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.errors import UnknownTask
 from agentgym_envs.searchqa.questions import QuestionSet
-from agentgym_envs.tasks import TaskSet, TaskSpec
 
 
 class SearchQATasks(TaskSet):

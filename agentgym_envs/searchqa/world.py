@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from agentgym_envs.packed import PackedRows
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.content.packed import PackedRows
+from agentgym_envs.retrieval.documents import Corpus, Passage
 from agentgym_envs.searchqa.questions import Hop, Question, QuestionSet
 
 WORLD = PackedRows("world", "searchqa")

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.exits import exit_in_words
-from agentgym_envs.hung import ended_by
+from agentgym_envs.machinery.cancellation import ended_by
+from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.sites.content import open_content
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.sql.values import Row
 from agentgym_envs.sql.worker import Limits, too_slow
-from agentgym_envs.webarena.sites.content import open_content
-from agentgym_envs.webarena.sites.state import NOW
 
 NAMES = ("shopping", "reddit", "gitlab", "map")
 """The databases that are shipped, those of WebArena's sites."""

@@ -15,6 +15,7 @@ from agentgym_envs.actions import ActionParser, ActionVerb, unwrap_block
 from agentgym_envs.actions.compat import FencedParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import UNSCORED_KEY, VERDICT_KEY, ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.sql.bird import bird_questions
 from agentgym_envs.sql.compat import as_printed, cut, in_words
@@ -24,7 +25,6 @@ from agentgym_envs.sql.judge import difference, have_equal_sets
 from agentgym_envs.sql.questions import QUESTIONS, Question, Questions, load_questions
 from agentgym_envs.sql.tasks import SQLTasks
 from agentgym_envs.sql.values import shown
-from agentgym_envs.tasks import TaskSpec
 
 _ACTION = re.compile(r"(columns|query|answer)\b\s*:?\s*(.*)", re.DOTALL | re.IGNORECASE)
 _STATEMENT = re.compile(r"(?:select|with|values|pragma)\b", re.IGNORECASE)

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.packed import PackedRows
+from agentgym_envs.content.packed import PackedRows
+from agentgym_envs.sites.content import open_content
 from agentgym_envs.sql.compat import Schema, schema_of
 from agentgym_envs.sql.database import NAMES, Database, site_database
 from agentgym_envs.sql.values import Row
-from agentgym_envs.webarena.sites.content import open_content
 
 QUESTIONS = PackedRows("questions", "sql")
 EMBEDDED = Path(__file__).with_name("content")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agentgym_envs.core.tasks import ListedTasks
 from agentgym_envs.sql.questions import Questions
-from agentgym_envs.tasks import ListedTasks
 
 
 class SQLTasks(ListedTasks):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
 
-from agentgym_envs.dice import Dice
+from agentgym_envs.content.dice import Dice
 from agentgym_envs.textcraft.drawn_names import Names
 from agentgym_envs.textcraft.recipes import Recipe, RecipeBook
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from agentgym_envs.dice import Dice
+from agentgym_envs.content.dice import Dice
 
 
 class Names:

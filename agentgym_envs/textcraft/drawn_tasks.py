@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agentgym_envs.tasks import ListedTasks
+from agentgym_envs.core.tasks import ListedTasks
 from agentgym_envs.textcraft.drawn import KINDS, drawn_task
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
-from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.textcraft.compat import OriginalState
 from agentgym_envs.textcraft.drawn import KINDS
 from agentgym_envs.textcraft.drawn_tasks import DrawnTasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from agentgym_envs.tasks import ListedTasks, TaskSpec
+from agentgym_envs.core.tasks import ListedTasks, TaskSpec
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook
 

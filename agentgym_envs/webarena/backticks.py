@@ -9,8 +9,8 @@ from agentgym_envs.actions import ActionVerb, clean_action, last_labelled, unwra
 from agentgym_envs.actions.formats import free_texts
 from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
 from agentgym_envs.actions.wrapping import find_action as find_marked
+from agentgym_envs.browsing.actions import parse_action
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.webarena.actions import parse_action
 
 FENCE = "```"
 _EXAMPLE = "```click [12]```"

@@ -10,10 +10,9 @@ its own; and its browser's own error messages, for which ours stand.
 from __future__ import annotations
 
 from agentgym_envs.actions.verbs import clipped
-from agentgym_envs.webarena.actions import WebAction
-from agentgym_envs.webarena.page import Page
-from agentgym_envs.webarena.prompts import one_line
-from agentgym_envs.webarena.view import View
+from agentgym_envs.browsing.actions import WebAction
+from agentgym_envs.browsing.page import Page
+from agentgym_envs.browsing.view import View, one_line
 
 _WITH_ELEMENT = ("click", "hover", "type", "select")
 

@@ -25,13 +25,14 @@ with needs_extra("web", "WebArena"):
 
 from gymnasium.error import ResetNeeded
 
+from agentgym_envs.browsing import Browser
+from agentgym_envs.browsing.actions import VERBS, parse_action
+from agentgym_envs.browsing.view import View, check_view
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
-from agentgym_envs.snapshots import Snapshot
-from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.core.snapshots import Snapshot
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.webarena import expert, prompts
-from agentgym_envs.webarena.actions import VERBS, parse_action
 from agentgym_envs.webarena.backticks import BacktickParser
-from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.compat import OriginalText
 from agentgym_envs.webarena.evaluators import Judge, Verdict, build_evaluators
 from agentgym_envs.webarena.floors import not_applicable
@@ -54,7 +55,6 @@ from agentgym_envs.webarena.sources import (
 )
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.solution import Case
-from agentgym_envs.webarena.view import View, check_view
 
 OFFICIAL_MAX_TURNS = 15
 """The paper's evaluation turns (arXiv 2509.08755) on the official sites."""
@@ -275,7 +275,7 @@ class WebArenaEnv(TextEnv):
         if self.render_mode != "rgb_array":
             return super().render()
         # Imported here: it exists where the Chromium backend does.
-        from agentgym_envs.webarena.browsers.chromium.picture import window_pixels
+        from agentgym_envs.browsing.chromium.picture import window_pixels
 
         return window_pixels(self.browser)
 

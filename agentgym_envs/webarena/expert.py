@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from agentgym_envs.browsing.actions import parse_action
+from agentgym_envs.browsing.page import Node, Page
+from agentgym_envs.browsing.view import View
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.actions import parse_action
-from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution
-from agentgym_envs.webarena.view import View
 
 
 class Reader(Screen):

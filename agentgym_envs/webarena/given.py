@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.registry import imported
+from agentgym_envs.registration.registry import imported
 from agentgym_envs.webarena.evaluators.verdict import Judge
 from agentgym_envs.webarena.llm_judge import LLMJudge
 

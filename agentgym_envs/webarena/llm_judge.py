@@ -17,7 +17,7 @@ from typing import Any
 
 from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.secrets import check_revealed, keep_out, masked, reveal
+from agentgym_envs.machinery.secrets import check_revealed, keep_out, masked, reveal
 from agentgym_envs.webarena.evaluators.verdict import Ruling
 
 KEY_VARIABLE = "OPENAI_API_KEY"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from agentgym_envs.webarena.actions import WebAction
-from agentgym_envs.webarena.browsers import Browser, addresses
+from agentgym_envs.browsing import Browser, addresses
+from agentgym_envs.browsing.actions import WebAction
+from agentgym_envs.sites.content import SiteContent
+from agentgym_envs.sites.names import DATABASES, SITES, fill_placeholders
+from agentgym_envs.sites.people import AGENT_ID
+from agentgym_envs.sites.state import SiteState, first_token
 from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
-from agentgym_envs.webarena.sites.content import SiteContent
-from agentgym_envs.webarena.sites.names import DATABASES, SITES, fill_placeholders
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.state import SiteState, first_token
 from agentgym_envs.webarena.tasks.files import WebTask
 
 BACKENDS = ("text", "chromium")
@@ -108,10 +108,10 @@ class EmbeddedPlace:
     def _browser(self, state: SiteState) -> Browser:
         # Imported here: each backend needs packages that the other does without.
         if self._backend == "chromium":
-            from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+            from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
 
             return ChromiumBrowser(state, tree=self._tree)
-        from agentgym_envs.webarena.browsers.text.browser import TextBrowser
+        from agentgym_envs.browsing.text.browser import TextBrowser
 
         return TextBrowser(state)
 

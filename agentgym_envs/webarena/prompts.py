@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from agentgym_envs.actions import CALL_FORMATS
 from agentgym_envs.actions.verbs import clipped
-from agentgym_envs.webarena.actions import WebAction
-from agentgym_envs.webarena.page import Page
-from agentgym_envs.webarena.view import View
+from agentgym_envs.browsing.actions import WebAction
+from agentgym_envs.browsing.page import Page
+from agentgym_envs.browsing.view import View, one_line, screen_lines
 
 _BROWSER = """\
 You use a web browser to do a task. After each action you see the open tabs, the address, and the
@@ -137,21 +137,3 @@ def page_text(page: Page, view: View, action_format: str = "plain") -> str:
     """Write tabs, address and the part of the page that is on the screen."""
     screen = screen_lines(page, view, action_format)
     return "\n".join([tabs_line(page), f"URL: {clipped(one_line(page.url))}", *screen])
-
-
-def screen_lines(page: Page, view: View, action_format: str = "plain") -> list[str]:
-    """Write the part of the page that is on the screen, and how much there is besides."""
-    shown = view.show(page)
-    up, down = ("up", "down") if action_format in CALL_FORMATS else ("[up]", "[down]")
-    lines = []
-    if shown.above:
-        lines.append(f"({shown.above} lines above: scroll {up})")
-    lines += shown.lines
-    if shown.below:
-        lines.append(f"({shown.below} lines below: scroll {down})")
-    return lines
-
-
-def one_line(text: str) -> str:
-    """Return printable text as it is, and other text as a Python literal."""
-    return text if text.isprintable() else repr(text)

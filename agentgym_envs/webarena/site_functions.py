@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from agentgym_envs.webarena.browsers import Browser
-from agentgym_envs.webarena.sites.names import ORIGINS
-from agentgym_envs.webarena.sites.state import SiteState
+from agentgym_envs.browsing import Browser
+from agentgym_envs.sites.names import ORIGINS
+from agentgym_envs.sites.state import SiteState
 
 _PERCENT_PER_STAR = 20
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agentgym_envs.webarena.official.deployment import Deployment
 
-from agentgym_envs.webarena.sites.content import SiteContent, open_content
+from agentgym_envs.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.tasks.files import SPLITS, fingerprint, read_tasks
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks, GivenTasks, WebTasks
 

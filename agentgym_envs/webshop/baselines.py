@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.searchqa.retrieval.words import words
+from agentgym_envs.retrieval.words import words
 from agentgym_envs.webshop.catalogue import Product
 from agentgym_envs.webshop.expert import click
 from agentgym_envs.webshop.pages import BUY_NOW, NEXT_PAGE, PREVIOUS_PAGE

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from agentgym_envs.packed import PackedRows
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.content.packed import PackedRows
+from agentgym_envs.retrieval.documents import Corpus, Passage
 
 SHOP = PackedRows("shop", "webshop")
 EMBEDDED = Path(__file__).with_name("content")

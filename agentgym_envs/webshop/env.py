@@ -15,8 +15,8 @@ from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import BareActionParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
-from agentgym_envs.searchqa.retrieval import make_retriever
-from agentgym_envs.tasks import TaskSpec
+from agentgym_envs.core.tasks import TaskSpec
+from agentgym_envs.retrieval import make_retriever
 from agentgym_envs.webshop import baselines
 from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, Goal, load_shop
 from agentgym_envs.webshop.expert import Shopper

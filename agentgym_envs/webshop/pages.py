@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from agentgym_envs.searchqa.retrieval.protocol import Retriever
+from agentgym_envs.retrieval.protocol import Retriever
 from agentgym_envs.webshop.catalogue import Product, Shop
 
 PAGE_SIZE = 10

@@ -14,8 +14,8 @@ from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import FirstActionParser, WholeTextParser
 from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import InvalidAction, NoExpert
-from agentgym_envs.tasks import TaskSpec
 from agentgym_envs.wordle.expert import first_fit, hidden_word, list_order, moves, spelled
 from agentgym_envs.wordle.game import NUM_GUESSES, Game, is_word
 from agentgym_envs.wordle.lists import NUM_LETTERS, lists_of, shipped_lists

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentgym_envs.tasks import ListedTasks
+from agentgym_envs.core.tasks import ListedTasks
 from agentgym_envs.wordle.lists import Lists
 
 LISTED, OPEN = "listed", "open"

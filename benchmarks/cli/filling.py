@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from agentgym_envs.files import write_whole
+from agentgym_envs.content.files import write_whole
 
 
 def filled(

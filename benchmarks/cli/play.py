@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.registry import check_kwargs
+from agentgym_envs.registration.registry import check_kwargs
 from trainers.options.parser import OptionParser
 from trainers.options.values import read_object
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.files import replacing
+from agentgym_envs.content.files import replacing
 from trainers.runs.curve import (
     HELD_OUT,
     draw_success,

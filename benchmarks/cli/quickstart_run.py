@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import activation
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.cli.quickstart import PPO_STEPS, QuickstartArguments
 from benchmarks.cli.quickstart_curve import draw_quickstart_curve
 from trainers.collect import expert_episodes

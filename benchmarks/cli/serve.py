@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
-from agentgym_envs.secrets import keep_out
+from agentgym_envs.machinery.secrets import keep_out
 from trainers.options.parser import OptionParser
 from trainers.options.values import kwargs_for, read_object
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from agentgym_envs.registry import short_env_name
-from agentgym_envs.trajectory import Trajectory, read_jsonl
+from agentgym_envs.registration.registry import short_env_name
+from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl
 from benchmarks.cli.listing import table
 from benchmarks.report.evaluations import read_result, result_episodes
 from benchmarks.sweep.plan import Cell, conditions

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from agentgym_envs.errors import described
-from agentgym_envs.exits import exit_in_words
-from agentgym_envs.secrets import masked
+from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.machinery.secrets import masked
 
 
 class Status(StrEnum):

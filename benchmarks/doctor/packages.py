@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 
 import agentgym_envs
 from agentgym_envs.errors import install_command, pip_install
-from agentgym_envs.requirements import (
+from agentgym_envs.machinery.requirements import (
     DISTRIBUTION,
     Package,
     all_packages,

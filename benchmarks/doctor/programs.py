@@ -46,7 +46,7 @@ def chromium() -> Finding:
     missing = without("browser", "Chromium")
     if missing is not None:
         return missing
-    from agentgym_envs.webarena.browsers.chromium.pool import VARIABLE, Chromium, find_executable
+    from agentgym_envs.browsing.chromium.pool import VARIABLE, Chromium, find_executable
 
     try:
         executable = find_executable()

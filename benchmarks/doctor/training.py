@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from agentgym_envs.errors import pip_install
-from agentgym_envs.requirements import own_packages
+from agentgym_envs.machinery.requirements import own_packages
 from benchmarks.doctor.checks import Check, Finding, NoAnswer, Status, answer_of
 from benchmarks.doctor.machine import size
 from benchmarks.doctor.packages import quoted, without

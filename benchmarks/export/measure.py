@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from agentgym_envs import NoExpert, TextEnv
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.policies.scripted import play
 from trainers.rollout.mixtures import spread
 from wrappers import TextVectorEnv

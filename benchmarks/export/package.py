@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from agentgym_envs import TextEnv
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.registration.registry import short_env_name
 from benchmarks.cli.filling import filled
 from benchmarks.cli.new import EnvironmentNames
 from benchmarks.export.measure import TOLERANCE, Measurement

@@ -6,7 +6,7 @@ from importlib.metadata import packages_distributions, version
 
 import agentgym_envs
 from agentgym_envs import TextEnv
-from agentgym_envs.requirements import DISTRIBUTION
+from agentgym_envs.machinery.requirements import DISTRIBUTION
 
 _EXTRAS = {"sciworld": "science", "searchqa": "search", "webshop": "search"}
 """Of the scenarios that need more than the server does."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory, read_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl
 from benchmarks.report.grouping import row_of
 from benchmarks.report.results import Setting, add_episodes
 from benchmarks.sweep.plan import Cell

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentgym_envs.files import write_whole
+from agentgym_envs.content.files import write_whole
 from benchmarks.report.blocks import Fold, Heading, Part, Table, Text
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from agentgym_envs.registry import short_env_name
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.registration.registry import short_env_name
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.report.grouping import Row, distinguishing_settings, group
 from benchmarks.report.published import (

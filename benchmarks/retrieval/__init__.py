@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.searchqa.sources import load_corpus
 
 EMBEDDED = "embedded"

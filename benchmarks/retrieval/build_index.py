@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _build(options: argparse.Namespace) -> Path:
     # Imported here: `--help` needs neither torch nor faiss.
-    from agentgym_envs.searchqa.retrieval.dense_index import (
+    from agentgym_envs.retrieval.dense_index import (
         adopt_index,
         build_index,
         default_index_dir,

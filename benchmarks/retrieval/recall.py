@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.retrieval import Retriever, make_retriever
+from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.searchqa.questions import FAMILIES, SPLITS, Question
-from agentgym_envs.searchqa.retrieval import Retriever, make_retriever
 from agentgym_envs.searchqa.world import embedded_world
 from benchmarks.cli.listing import table
 from trainers.options.parser import OptionParser

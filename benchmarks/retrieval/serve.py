@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from agentgym_envs.searchqa.retrieval.make import make_retriever
-from agentgym_envs.searchqa.retrieval.server import RetrievalServer
+from agentgym_envs.retrieval.make import make_retriever
+from agentgym_envs.retrieval.server import RetrievalServer
 from benchmarks.retrieval import CORPUS_HELP, EMBEDDED, open_corpus
 from benchmarks.serving import serve_until_signal
 from trainers.options.parser import OptionParser

@@ -6,7 +6,7 @@ from collections.abc import Mapping, MutableSequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from agentgym_envs.secrets import hidden
+from agentgym_envs.machinery.secrets import hidden
 from benchmarks.sweep.plan import Cell
 
 MOST_BATCHES = 64

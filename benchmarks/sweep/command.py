@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from agentgym_envs.secrets import hide_address
+from agentgym_envs.machinery.secrets import hide_address
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.opening import check_playable
 from benchmarks.sweep.plan import Cell, grid

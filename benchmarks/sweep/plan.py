@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agentgym_envs.errors import for_each
-from agentgym_envs.registry import short_env_name
-from agentgym_envs.secrets import hide_address, hide_kwargs, masked
+from agentgym_envs.machinery.secrets import hide_address, hide_kwargs, masked
+from agentgym_envs.registration.registry import short_env_name
 from benchmarks.sweep.suites import Panel, Suite, task_digest
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.environments import EnvConstructionArguments
@@ -50,7 +50,7 @@ _BY_ENVIRONMENT = frozenset(
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the grid, without its secrets, which `agentgym_envs.secrets` reveals.
+    """One entry of the grid, without its secrets, which `agentgym_envs.machinery.secrets` reveals.
 
     Attributes:
         policy: who plays.

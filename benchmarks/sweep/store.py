@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.ledger import Costs
 from trainers.options.endpoints import Endpoint

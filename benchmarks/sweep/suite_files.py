@@ -15,7 +15,7 @@ import yaml  # type: ignore[import-untyped]
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import did_you_mean
-from agentgym_envs.server_names import read_server_name
+from agentgym_envs.registration.server_names import read_server_name
 from benchmarks.sweep.suites import Panel, Suite
 
 PINNED = Path(__file__).parent / "pinned"

@@ -16,9 +16,9 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs import TextEnv, resolve_env_id
-from agentgym_envs.registry import short_env_name
-from agentgym_envs.secrets import masked
-from agentgym_envs.tasks import spread_over_kinds
+from agentgym_envs.core.tasks import spread_over_kinds
+from agentgym_envs.machinery.secrets import masked
+from agentgym_envs.registration.registry import short_env_name
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentgym_envs.errors import EnvFailure, NoExpert
-from agentgym_envs.secrets import take_over
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.machinery.secrets import take_over
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.sweep.batches import (
     MOST_BATCHES,
     Batch,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
-from agentgym_envs.trajectory_form import problem_of
+from agentgym_envs.trajectories.schema import problem_of
 
 # These stand outside of any string: within one, the quotes would be escaped.
 _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '

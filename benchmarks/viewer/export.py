@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.content.files import write_whole
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.gains import all_gains
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.files import open_bytes
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.content.files import open_bytes
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.viewer.entries import FIELDS, Entry, NotJSON, entry_of, read_episode, texts_of
 from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from agentgym_envs.hosts import is_own_name
+from agentgym_envs.machinery.hosts import is_own_name
 from benchmarks.viewer.gains import gain_of
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_envs.files import making_folder
+from agentgym_envs.content.files import making_folder
 from lab.throughput.rollouts import expert_completions, prompts, word_tokenizer
 
 

@@ -22,9 +22,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from agentgym_envs.content.files import making_folder
 from agentgym_envs.errors import install_command
-from agentgym_envs.files import making_folder
-from agentgym_envs.requirements import DISTRIBUTION
+from agentgym_envs.machinery.requirements import DISTRIBUTION
 from lab.gpu.parts import PARTS
 from lab.gpu.unpack import MANIFEST, PART
 from trainers.models.fetched import PACKAGE

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.files import write_whole
+from agentgym_envs.content.files import write_whole
 from benchmarks.cli.listing import table
 from lab.gpu.parts import Part, Reading
 from lab.gpu.records import WORK, Record, Status, records_of

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from peft import LoraConfig, get_peft_model
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 from lab.throughput.updates import Case, compare_updates
 from trainers.backends.hf import HFBackend

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from lab.throughput.measure import Row
 from lab.throughput.simulated import (
     Clock,

@@ -14,10 +14,10 @@ from typing import Any
 import bm25s  # type: ignore[import-untyped]
 import gymnasium as gym
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.retrieval.bm25 import BM25Retriever
+from agentgym_envs.retrieval.documents import Corpus
+from agentgym_envs.retrieval.server import RetrievalServer
 from agentgym_envs.searchqa.env import SearchQAEnv
-from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
-from agentgym_envs.searchqa.retrieval.server import RetrievalServer
 from lab.throughput.measure import Row, Side, Stopwatch, Workload, compare
 
 _FOREVER = 10**9

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.rollout.batch import Batch
 from trainers.rollout.carried import CarriedGroups
 from trainers.rollout.pause import gathering_seconds

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.registration.registry import short_env_name
 from lab.throughput.measure import Row
 from lab.throughput.sciworld import memory_megabytes
 from lab.throughput.webarena import has_chromium

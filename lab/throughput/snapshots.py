@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs import resolve_env_id
-from agentgym_envs.snapshots import Snapshot
+from agentgym_envs.core.snapshots import Snapshot
 from lab.throughput.environments import expert_actions, record_episode, text_resets
 from lab.throughput.measure import Row, Side, Stopwatch, Workload, compare
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from trl import GRPOConfig, GRPOTrainer
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 from trainers.credit.rewards import agent_reward
 from trainers.grpo import AgentGRPOTrainer

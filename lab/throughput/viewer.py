@@ -17,7 +17,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory, write_jsonl
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory, write_jsonl
 from benchmarks.viewer.index import Index
 from lab.processes import Child
 from lab.throughput.measure import Row, Side, Stopwatch, compare
@@ -74,7 +74,7 @@ class _Opening:
     def __init__(self, folder: Path, num_episodes: int) -> None:
         from playwright.sync_api import sync_playwright
 
-        from agentgym_envs.webarena.browsers.chromium.pool import find_executable
+        from agentgym_envs.browsing.chromium.pool import find_executable
 
         self.starts: list[float] = []
         self._folder = folder

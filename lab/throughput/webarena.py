@@ -96,7 +96,7 @@ def has_chromium() -> bool:
     """Return whether the Chromium backend can be measured here."""
     if find_spec("playwright") is None or find_spec("uvicorn") is None:
         return False
-    from agentgym_envs.webarena.browsers.chromium.pool import find_executable
+    from agentgym_envs.browsing.chromium.pool import find_executable
 
     return find_executable() is not None
 

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
-from agentgym_envs.files import replacing
+from agentgym_envs.content.files import replacing
 from agentgym_envs.textcraft.drawn_names import drawn_names
 from lab.warm_start import Message
 from lab.warm_start.alfworld_play import alfworld_play, alfworld_units

@@ -22,8 +22,8 @@ import pytest
 import torch
 from transformers import TrainerCallback
 
-from agentgym_envs.searchqa.retrieval.make import make_retriever
-from agentgym_envs.searchqa.retrieval.server import RetrievalServer
+from agentgym_envs.retrieval.make import make_retriever
+from agentgym_envs.retrieval.server import RetrievalServer
 from agentgym_envs.searchqa.world import embedded_world
 from tests.faults.disks import fill, small_disk
 from tests.faults.gate import Gate

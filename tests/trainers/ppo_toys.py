@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from tests.trainers.toys import ENV_ID, Given, episode, make_model, make_tokenizer, trace
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer

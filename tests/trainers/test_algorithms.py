@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from agentgym_envs.trajectory import Trajectory, Turn, read_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn, read_jsonl
 from tests.trainers.toys import (
     ENV_ID,
     FAILED,

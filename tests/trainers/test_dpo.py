@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 from trl import DPOConfig
 
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
-from agentgym_envs.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_of
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
 from trainers.credit.pairs import Pair, preference_pairs
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer, PairArguments, main, sampled_pairs

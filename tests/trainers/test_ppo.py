@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from agentgym_envs.trajectory import read_jsonl
+from agentgym_envs.trajectories.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
 from tests.trainers.toys import FAILED, make_folder, make_tokenizer
 from trainers.credit.gae import SampledTokenIndex

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.test_algorithms import played
 from tests.trainers.toys import ENV_ID, FAILED, Given, make_folder, make_tokenizer
 from trainers import grpo

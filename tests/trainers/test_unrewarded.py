@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.ppo_toys import played
 from tests.trainers.toys import ENV_ID, FAILED, Given, gradient, make_folder, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save_model
 from trl import GRPOConfig
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
 from tests.trainers.toys import ENV_ID, FAILED, Given, episode, make_model, make_tokenizer, trace
 from trainers.credit.rewards import agent_reward
 from trainers.grpo import AgentGRPOTrainer

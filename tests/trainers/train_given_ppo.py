@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.toys import ENV_ID, Given, make_model, make_tokenizer
 from tests.trainers.train_given import step_episodes
 from trainers.options.arguments import EnvArguments

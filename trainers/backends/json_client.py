@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 import httpx
 
-from agentgym_envs.secrets import (
+from agentgym_envs.machinery.secrets import (
     check_revealed,
     hide_address,
     keep_out,

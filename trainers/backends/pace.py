@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from threading import Condition
 
-from agentgym_envs.files import append_whole
+from agentgym_envs.content.files import append_whole
 
 _LOOK_SECONDS = 0.2
 """How often one who waits looks whether it was given up meanwhile."""

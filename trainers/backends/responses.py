@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from agentgym_envs.secrets import masked
+from agentgym_envs.machinery.secrets import masked
 
 _NO_CREDIT = ("insufficient_quota", "insufficient_credits", "billing_hard_limit")
 """Codes of a 429 that waiting does not end."""

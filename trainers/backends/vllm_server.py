@@ -15,7 +15,7 @@ import httpx
 import torch
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.secrets import reveal
+from agentgym_envs.machinery.secrets import reveal
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.backends.spread import from_first, is_first, is_spread
 from trainers.backends.weights import (

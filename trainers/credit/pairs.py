@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.history.views import History
 from trainers.options.errors import UsageError
 from trainers.tokens.chat import ALL_TURNS, ChatFormat

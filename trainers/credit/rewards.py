@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 
 RewardFunc = Callable[..., list[float | None]]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from agentgym_envs.limits import without_turn_line
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.core.text import without_turn_line
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.credit.advantages import discounted_returns, members
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import gymnasium as gym
 
 from agentgym_envs import TextEnv, resolve_env_id
-from agentgym_envs.files import write_whole
+from agentgym_envs.content.files import write_whole
 from trainers.evaluation.intervals import Estimate, wilson
 from trainers.options.endpoints import FLOOR
 

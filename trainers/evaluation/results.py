@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.tasks import scenario_of
+from agentgym_envs.content.files import write_whole
+from agentgym_envs.core.tasks import scenario_of
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import paired
 

@@ -8,8 +8,8 @@ from statistics import fmean
 
 import numpy as np
 
-from agentgym_envs.registry import distinct_names
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.registration.registry import distinct_names
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.evaluation.intervals import Estimate, mean_of
 from trainers.evaluation.results import EnvironmentResult, EvalResult, PanelTasks, SubtaskResult
 from trainers.evaluation.tally import Tally, tally, task_key

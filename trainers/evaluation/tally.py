@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from agentgym_envs.core import UNSCORED
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.evaluation.intervals import Estimate, mean_gain, mean_over_tasks
 
 Key = TypeVar("Key")

@@ -14,7 +14,7 @@ from typing import Any
 
 from accelerate.utils import gather_object
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.evaluation.results import EnvironmentResult, EvalResult
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EvaluationArguments

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.history.views import History, View, condensed
 
 MAX_NOTES = 20

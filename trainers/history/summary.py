@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from agentgym_envs.actions import last_labelled, unwrap
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from trainers.history.views import History, View, condensed
 
 MAX_CHARACTERS = 80

@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from agentgym_envs.caches import CACHE_VARIABLE, cache_folder
-from agentgym_envs.files import drafts_of, making_folder
+from agentgym_envs.content.caches import CACHE_VARIABLE, cache_folder
+from agentgym_envs.content.files import drafts_of, making_folder
 from trainers.options.errors import UsageError
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT
 

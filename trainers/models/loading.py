@@ -17,8 +17,8 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
+from agentgym_envs.content.files import making_folder
 from agentgym_envs.errors import pip_install
-from agentgym_envs.files import making_folder
 from trainers.models.fetched import (
     convert_gguf,
     fetch_smollm2,

@@ -20,8 +20,8 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from agentgym_envs.agenttraj import read_trajectories
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.agenttraj import read_trajectories
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.models.tiny import (
     SPECIAL_TOKENS,
     build_model,

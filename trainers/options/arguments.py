@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from agentgym_envs.errors import did_you_mean
-from agentgym_envs.secrets import hide_address, hide_kwargs
+from agentgym_envs.machinery.secrets import hide_address, hide_kwargs
 from trainers.history.notes import Notes
 from trainers.history.summary import Summary
 from trainers.history.views import History, LastTurns

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from agentgym_envs.secrets import keep_out, masked
+from agentgym_envs.machinery.secrets import keep_out, masked
 from trainers.options.checks import (
     Refusals,
     check_checkpoints,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.errors import did_you_mean
-from agentgym_envs.secrets import hide_address, masked
+from agentgym_envs.machinery.secrets import hide_address, masked
 from trainers.options.models import MODEL_NAMES
 
 KEY_VARIABLE = "OPENAI_API_KEY"

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.registry import short_env_name
-from agentgym_envs.secrets import hide_kwargs
+from agentgym_envs.machinery.secrets import hide_kwargs
+from agentgym_envs.registration.registry import short_env_name
 from trainers.options.errors import check_bounds
 from trainers.options.values import (
     BY_ENVIRONMENT,

@@ -14,9 +14,9 @@ from traceback import walk_tb
 from typing import Any
 
 from agentgym_envs import EnvFailure, NoExpert, UnknownTask
+from agentgym_envs.content.files import is_storage_failure
 from agentgym_envs.errors import MissingExtra, did_you_mean
-from agentgym_envs.files import is_storage_failure
-from agentgym_envs.secrets import masked
+from agentgym_envs.machinery.secrets import masked
 
 EXTRA_PACKAGES = {
     "train": (

@@ -20,7 +20,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from agentgym_envs.errors import did_you_mean
-from agentgym_envs.secrets import masked_words
+from agentgym_envs.machinery.secrets import masked_words
 from trainers.options.errors import BOUNDS, as_options, explain_refusals
 from trainers.options.files import (
     OptionValue,

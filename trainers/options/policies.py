@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agentgym_envs.secrets import hide_address, hide_kwargs, masked
+from agentgym_envs.machinery.secrets import hide_address, hide_kwargs, masked
 from trainers.options.endpoints import FLOOR, Endpoint, read_policies
 from trainers.options.errors import UsageError, check_bounds
 from trainers.options.models import TemplateArguments, default_dtype

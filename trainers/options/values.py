@@ -17,8 +17,8 @@ from math import gcd, lcm
 from typing import Any
 
 from agentgym_envs.errors import did_you_mean
-from agentgym_envs.registry import imported, short_env_name
-from agentgym_envs.secrets import masked, reveal
+from agentgym_envs.machinery.secrets import masked, reveal
+from agentgym_envs.registration.registry import imported, short_env_name
 from trainers.options.errors import UsageError
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from agentgym_envs.actions import CUT_THOUGHT, strip_thinking
-from agentgym_envs.secrets import masked
-from agentgym_envs.trajectory import CUT
+from agentgym_envs.machinery.secrets import masked
+from agentgym_envs.trajectories.trajectory import CUT
 from trainers.backends.json_client import RequestRefused
 from trainers.ledger import Answer
 from trainers.options.errors import RefusedForGood

@@ -15,7 +15,7 @@ from threading import Event
 from typing import Any
 
 from agentgym_envs.actions import CUT_THOUGHT
-from agentgym_envs.trajectory import ModelCall, Trajectory
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.history.views import History, view_of
 from trainers.ledger import Answer, Ledger, request_key

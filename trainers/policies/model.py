@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from agentgym_envs.trajectory import CUT, ModelCall
+from agentgym_envs.trajectories.trajectory import CUT, ModelCall
 from trainers.backends.open import load_backend
 from trainers.history.views import History
 from trainers.models.loading import load_for_playing

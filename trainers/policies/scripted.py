@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentgym_envs.actions import ActionParser, ActionVerb
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.endpoints import FLOOR
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.rollout.rollout import Rollout

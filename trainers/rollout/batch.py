@@ -10,7 +10,7 @@ from typing import Any
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.trajectory import Status, Trajectory
+from agentgym_envs.trajectories.trajectory import Status, Trajectory
 from trainers.rollout.env_slots import Branching, EnvSlots, Places, env_of, horizon_of
 from trainers.rollout.pause import Pause
 from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Stop

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.rollout.rollout import Rollout
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.rollout.batch import Batch
 from trainers.rollout.pause import wait_for
 from trainers.rollout.rollout import Rollout

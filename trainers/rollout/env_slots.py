@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.rollout.policy import Episode, Reply
 from wrappers import TextVectorEnv
 from wrappers.schedules import HorizonSchedule

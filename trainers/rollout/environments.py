@@ -11,13 +11,13 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-from agentgym_envs.agenttraj import UNNAMED
 from agentgym_envs.core import TextEnv
+from agentgym_envs.core.item_ids import is_item_file, read_item_ids
+from agentgym_envs.core.tasks import TaskSet, scenario_of
 from agentgym_envs.errors import UnknownTask, for_each
-from agentgym_envs.item_ids import is_item_file, read_item_ids
-from agentgym_envs.registry import check_kwargs, distinct_names
-from agentgym_envs.tasks import TaskSet, scenario_of
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.registration.registry import check_kwargs, distinct_names
+from agentgym_envs.trajectories.agenttraj import UNNAMED
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import check_names, kwargs_for, load_attribute, value_for

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agentgym_envs.tasks import scenario_of, spread_over_kinds
+from agentgym_envs.core.tasks import scenario_of, spread_over_kinds
 from trainers.tokens.seeds import batch_seed
 
 Key = TypeVar("Key")
@@ -110,7 +110,7 @@ def spread(
         count: how many; 0, or a larger number than there are, takes all.
         weights: of the environments, by the name in front of the ids; by default all alike. Where
             one has fewer tasks than its share, the others have more.
-        kind_of: see `agentgym_envs.tasks.spread_over_kinds`; by default all are of one kind.
+        kind_of: see `agentgym_envs.core.tasks.spread_over_kinds`; by default all are of one kind.
         start: see there.
     """
     if count == 0 or count >= len(ids):

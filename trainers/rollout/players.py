@@ -16,7 +16,7 @@ from functools import partial
 from statistics import fmean
 from typing import Any, Protocol
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.rollout.ahead import BatchesAhead

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agentgym_envs.core import JUDGEMENTS_KEY, VERDICT_KEY
-from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory, Turn
 from trainers.ledger import Ledger
 from wrappers import TextVectorEnv
 from wrappers.vector.slots import Waitable

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.tokens.seeds import batch_seed
 
 Play = Callable[..., list[Trajectory]]

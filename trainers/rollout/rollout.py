@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.rollout.batch import Batch
 from trainers.rollout.env_slots import Branching, Places
 from trainers.rollout.pause import wait_for

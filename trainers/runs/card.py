@@ -17,8 +17,8 @@ from typing import Any
 from huggingface_hub import EvalResult as CardResult
 from huggingface_hub import ModelCard, ModelCardData, try_to_load_from_cache
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.content.files import write_whole
+from agentgym_envs.registration.registry import short_env_name
 from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics, read_run
 from trainers.runs.success import Measured, measured_success, training_curve
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from agentgym_envs.files import write_whole
+from agentgym_envs.content.files import write_whole
 from trainers.options.errors import UsageError
 
 CHECKPOINT = "checkpoint-"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.files import replacing
-from agentgym_envs.registry import distinct_names
+from agentgym_envs.content.files import replacing
+from agentgym_envs.registration.registry import distinct_names
 from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
 
 SMOOTHING = 9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentgym_envs.files import StorageFailure, is_storage_failure
+from agentgym_envs.content.files import StorageFailure, is_storage_failure
 from wrappers.failures import retry
 
 try:

@@ -22,8 +22,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.secrets import masked
+from agentgym_envs.content.files import write_whole
+from agentgym_envs.machinery.secrets import masked
 from trainers.options.errors import UsageError
 from trainers.options.models import START
 from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint

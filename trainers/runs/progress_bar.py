@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self
 
-from agentgym_envs.files import append_whole, is_storage_failure, whole_lines
-from agentgym_envs.secrets import masked
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.content.files import append_whole, is_storage_failure, whole_lines
+from agentgym_envs.machinery.secrets import masked
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.ledger import Ledger
 from trainers.options.errors import BROKEN_OFF, UsageError
 from trainers.runs.disk import write_patiently

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.secrets import masked, masked_words
+from agentgym_envs.machinery.secrets import masked, masked_words
 from trainers.options.errors import UsageError
 from trainers.runs.folder import RUN_FILE, read_run, set_aside, write_json
 

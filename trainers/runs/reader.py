@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agentgym_envs.files import COMPRESSED
+from agentgym_envs.content.files import COMPRESSED
 from trainers.runs.checkpoints import CHECKPOINT
 from trainers.runs.folder import (
     CELL_FILE,

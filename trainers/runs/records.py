@@ -14,8 +14,8 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from agentgym_envs.content.files import append_whole, is_storage_failure
 from agentgym_envs.errors import pip_install
-from agentgym_envs.files import append_whole, is_storage_failure
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.disk import write_patiently
 from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, write_metrics

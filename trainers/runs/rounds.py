@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.files import COMPRESSED
+from agentgym_envs.content.files import COMPRESSED
 from trainers.options.defaults import SUCCESS_METRIC
 from trainers.runs.folder import (
     EPISODES,

@@ -14,7 +14,7 @@ from typing import Any
 from tqdm.auto import tqdm
 from transformers import TrainerCallback
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.runs.progress_bar import LINE_SECONDS, EpisodeProgress
 
 _RECENT = 10

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from agentgym_envs.registry import short_env_name
+from agentgym_envs.registration.registry import short_env_name
 from trainers.metrics import CARD, Metric, number
 from trainers.runs.folder import SUMMARY_FILE, check_metrics, read_json, read_run
 

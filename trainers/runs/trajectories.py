@@ -15,8 +15,8 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from agentgym_envs.files import COMPRESSED, append_whole
-from agentgym_envs.trajectory import COMPRESSION, Trajectory
+from agentgym_envs.content.files import COMPRESSED, append_whole
+from agentgym_envs.trajectories.trajectory import COMPRESSION, Trajectory
 from trainers.options.arguments import RolloutArguments
 from trainers.runs.disk import write_patiently
 from trainers.runs.folder import TRAJECTORIES

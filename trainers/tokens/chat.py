@@ -13,7 +13,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.history.views import History, LastTurns, View, view_of
 from trainers.tokens.chat_template import TemplateParts, Unsuitable, probe_template
 from trainers.tokens.encoding import Piece, PieceEncoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.history.views import History, view_of
 from trainers.tokens.chat import ALL_TURNS, ChatFormat, grow
 from trainers.tokens.generation import Generated

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from accelerate.utils import gather_object
 
-from agentgym_envs.tasks import scenario_of
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.credit.advantages import environments_that_vary, whiten_by_environment
 from trainers.trl_bridge.rows import Rows, rows_of
 

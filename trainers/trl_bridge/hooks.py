@@ -11,7 +11,7 @@ import warnings
 from importlib import import_module, metadata
 
 from agentgym_envs.errors import pip_install
-from agentgym_envs.requirements import own_packages
+from agentgym_envs.machinery.requirements import own_packages
 from trainers.options.errors import UsageError
 
 ANY = "..."

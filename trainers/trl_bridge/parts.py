@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import torch
 from transformers.integrations import is_deepspeed_zero3_enabled
 
-from agentgym_envs.files import write_whole
+from agentgym_envs.content.files import write_whole
 from trainers.options.errors import UsageError
 
 logger = logging.getLogger(__name__)

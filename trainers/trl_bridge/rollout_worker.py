@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from trl.experimental.async_grpo.async_rollout_worker import RolloutSample
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.credit.advantages import subtract_group_mean
 from trainers.credit.rewards import episode_columns, episode_metrics, has_reward
 from trainers.rollout.rollout import Rollout

@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 
 IGNORED = -100
 """The label of a token that is not trained on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.retrieval.documents import Passage
 from agentgym_envs.searchqa.questions import FAMILIES, Question
 from agentgym_envs.searchqa.world import EMBEDDED, WORLD
 from worlds.dice import stable_number
@@ -20,8 +20,8 @@ VERSION = 4
 SOURCES = (
     "worlds/searchqa",
     "worlds/dice.py",
-    "agentgym_envs/dice.py",
-    "agentgym_envs/searchqa/retrieval/words.py",
+    "agentgym_envs/content/dice.py",
+    "agentgym_envs/retrieval/words.py",
 )
 
 

@@ -6,9 +6,9 @@ import sqlite3
 from importlib import import_module
 from pathlib import Path
 
-import agentgym_envs.webarena.sites as sites
-from agentgym_envs.webarena.sites.names import DATABASES
-from agentgym_envs.webarena.sites.state import SESSIONS
+import agentgym_envs.sites as sites
+from agentgym_envs.sites.names import DATABASES
+from agentgym_envs.sites.state import SESSIONS
 from worlds.sites.setting import Setting
 
 NAMES = tuple(dict.fromkeys(DATABASES.values()))

@@ -11,8 +11,8 @@ from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agentgym_envs.files import write_whole
-from agentgym_envs.webarena.sites.content import (
+from agentgym_envs.content.files import write_whole
+from agentgym_envs.sites.content import (
     ABOUT_FILE,
     CONTENT_FILE,
     SHIPPED,
@@ -28,10 +28,16 @@ from worlds.tasks.panel import draw_panel
 from worlds.tasks.template import World
 
 SOURCES = (
-    *("agentgym_envs/dice.py", "worlds/dice.py", "worlds/words.py", "worlds/sites", "worlds/tasks"),
-    *(f"agentgym_envs/webarena/sites/{name}/schema.sql" for name in NAMES),
     *(
-        f"agentgym_envs/webarena/sites/{name}.py"
+        "agentgym_envs/content/dice.py",
+        "worlds/dice.py",
+        "worlds/words.py",
+        "worlds/sites",
+        "worlds/tasks",
+    ),
+    *(f"agentgym_envs/sites/{name}/schema.sql" for name in NAMES),
+    *(
+        f"agentgym_envs/sites/{name}.py"
         for name in ("people", "filters", "shopping/delivery", "gitlab/licences")
         + ("map/categories", "map/geography", "map/hours")
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.state import NOW
 from worlds.dice import Dice
 
 TODAY = datetime.fromisoformat(NOW)

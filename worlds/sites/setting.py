@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from agentgym_envs.webarena.sites.people import AGENT, Person
+from agentgym_envs.sites.people import AGENT, Person
 from worlds.dice import Dice
 from worlds.words import read_words
 

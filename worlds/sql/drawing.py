@@ -29,10 +29,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym_envs.sites.content import open_content
 from agentgym_envs.sql.database import NAMES, Database, site_database
 from agentgym_envs.sql.questions import Look, Question
 from agentgym_envs.sql.values import Row, Value, literal
-from agentgym_envs.webarena.sites.content import open_content
 from worlds.dice import Dice
 from worlds.words import read_words
 

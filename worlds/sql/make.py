@@ -18,7 +18,7 @@ from worlds.sql.drawing import make_questions
 VERSION = 5
 """Raise it with every change that changes content: a task id keeps its meaning within a version."""
 
-SOURCES = ("worlds/sql", "worlds/dice.py", "agentgym_envs/dice.py")
+SOURCES = ("worlds/sql", "worlds/dice.py", "agentgym_envs/content/dice.py")
 
 
 def make(out: Path | None, *, seed: int = 0, scale: int = 1) -> None:

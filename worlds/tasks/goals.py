@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.sites.filters import money
 
 Answer = Mapping[str, Any]
 """A typed answer, in the form of `evaluators.typed_answer`."""

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.evaluators.answer_parts import plain
 from agentgym_envs.webarena.evaluators.impossible import RECENT_PAGES, is_page, rests_on
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
-from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from worlds.tasks.floors import is_impossible

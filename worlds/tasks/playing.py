@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agentgym_envs.webarena.actions import parse_action
+from agentgym_envs.browsing.actions import parse_action
+from agentgym_envs.sites.content import SiteContent
 from agentgym_envs.webarena.evaluators.verdict import Ending
 from agentgym_envs.webarena.places import EmbeddedPlace, open_start
-from agentgym_envs.webarena.sites.content import SiteContent
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Screen

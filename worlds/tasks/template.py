@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from agentgym_envs.webarena.sites.content import SiteContent
-from agentgym_envs.webarena.sites.people import Person
-from agentgym_envs.webarena.sites.state import SiteState
+from agentgym_envs.sites.content import SiteContent
+from agentgym_envs.sites.people import Person
+from agentgym_envs.sites.state import SiteState
 from worlds.dice import Dice
 from worlds.tasks.goals import Goal, Way
 

@@ -15,7 +15,7 @@ VERSION = 3
 SOURCES = (
     "worlds/webshop",
     "worlds/dice.py",
-    "agentgym_envs/dice.py",
+    "agentgym_envs/content/dice.py",
     "worlds/sites/shopping/home.toml",
     "worlds/sites/shopping/kitchen.toml",
     "worlds/sites/shopping/leisure.toml",

@@ -9,8 +9,8 @@ from typing import Any
 import gem
 import gymnasium as gym
 
-from agentgym_envs.registry import registered_ids, resolve_env_id, short_env_name
-from agentgym_envs.spaces import FreeText
+from agentgym_envs.core.spaces import FreeText
+from agentgym_envs.registration.registry import registered_ids, resolve_env_id, short_env_name
 
 
 class GemEnv(gem.Env):  # type: ignore[misc]

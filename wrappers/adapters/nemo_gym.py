@@ -13,8 +13,8 @@ from nemo_gym.openai_utils import NeMoGymResponse
 from pydantic import PrivateAttr
 from resources_servers.gymnasium import GymnasiumServer, extract_text
 
-from agentgym_envs.outcome import INFO_KEYS
-from agentgym_envs.registry import resolve_env_id, short_env_name
+from agentgym_envs.core.outcome import INFO_KEYS
+from agentgym_envs.registration.registry import resolve_env_id, short_env_name
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.limits import Limits
 from wrappers.serving.metrics import Metrics

@@ -9,7 +9,7 @@ import gymnasium as gym
 from skyrl_gym.envs import register
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from agentgym_envs.registry import resolve_env_id
+from agentgym_envs.registration.registry import resolve_env_id
 
 SKYRL_ID = "agentgym"
 

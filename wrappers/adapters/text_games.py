@@ -16,10 +16,10 @@ import gymnasium as gym
 
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.core import Outcome, TextEnv
-from agentgym_envs.registry import register_env
+from agentgym_envs.core.tasks import ListedTasks, TaskSpec
+from agentgym_envs.registration.registry import register_env
 from agentgym_envs.remote.action_forms import VERBS, TextForm
 from agentgym_envs.remote.task_lists import SEEDS
-from agentgym_envs.tasks import ListedTasks, TaskSpec
 
 SUCCESS_REWARD = 1.0
 """The last reward of an episode that succeeds, where `info["success"]` does not say so."""

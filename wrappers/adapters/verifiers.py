@@ -19,7 +19,7 @@ from verifiers.v1.dialects.chat import message_to_wire
 from verifiers.v1.harnesses.utils.compaction import is_context_overflow
 
 from agentgym_envs.core import TextEnv
-from agentgym_envs.registry import resolve_env_id
+from agentgym_envs.registration.registry import resolve_env_id
 from wrappers.serving.limits import Limits
 from wrappers.serving.worker import Worker
 

@@ -12,7 +12,7 @@ import gymnasium as gym
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import UnknownTask, for_each
-from agentgym_envs.registry import check_kwargs, distinct_names
+from agentgym_envs.registration.registry import check_kwargs, distinct_names
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentgym_envs.hosts import is_own_name
+from agentgym_envs.machinery.hosts import is_own_name
 
 _OPEN_TO_ALL = "health"
 """What whoever starts a container asks before anything else, without a token."""

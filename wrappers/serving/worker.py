@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.hung import end_wait_of
+from agentgym_envs.machinery.cancellation import end_wait_of
 from wrappers.serving.limits import CLOSE_SECONDS
 from wrappers.vector.host import EnvFn, EnvHost
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
+from agentgym_envs.core.text import shortened
 from agentgym_envs.errors import EnvCodeError, EnvFailure
-from agentgym_envs.limits import shortened
 from wrappers.vector.arguments import Answer, check_length
 from wrappers.vector.slots import Slot, WorkerDied, deadline_after, seconds_left, wait_for_any
 

@@ -17,7 +17,7 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]  # it ships no type information
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.exits import exit_in_words
+from agentgym_envs.machinery.exits import exit_in_words
 from wrappers.vector.host import EnvFn
 from wrappers.vector.slots import WakeupPipe, WorkerDied, deadline_after, is_over, seconds_left
 

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.hung import end_wait_of
+from agentgym_envs.machinery.cancellation import end_wait_of
 from wrappers.vector.host import EnvFn, EnvHost
 
 _log = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ class ThreadSlot:
     """Runs its environment in a daemon thread of its own.
 
     A thread cannot be killed: a hung one is left behind, and closes its environment should it wake.
-    What it hangs in is ended (`agentgym_envs.hung`), for other slots may share it.
+    What it hangs in is ended (`machinery.cancellation`), for other slots may share it.
 
     Args:
         env_fn: makes the environment, in the thread.

@@ -12,7 +12,7 @@ from typing import overload
 
 import numpy as np
 
-from agentgym_envs.searchqa.documents import Corpus, Passage, split_contents
+from agentgym_envs.retrieval.documents import Corpus, Passage, split_contents
 from agentgym_envs.searchqa.real_data.corpus_index import CorpusIndex, open_index, title_key
 from agentgym_envs.searchqa.real_data.lines import JsonLines
 

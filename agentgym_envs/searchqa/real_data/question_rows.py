@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.row_files import read_rows
+from agentgym_envs.content.row_files import read_rows
 from agentgym_envs.searchqa.real_data.lines import JsonLines
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".parquet")

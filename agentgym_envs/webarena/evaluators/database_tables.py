@@ -94,7 +94,7 @@ def _read_tables(
 
 @cache
 def _noise(database: str) -> dict[str, Any]:
-    path = resources.files("agentgym_envs.webarena.sites") / database / "noise.toml"
+    path = resources.files("agentgym_envs.sites") / database / "noise.toml"
     return tomllib.loads(path.read_text("utf-8"))
 
 

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from agentgym_envs.webarena.browsers import addresses
-from agentgym_envs.webarena.browsers.text.fetch import fetch
-from agentgym_envs.webarena.browsers.text.loading import Loader
-from agentgym_envs.webarena.browsers.text.tree import Tree
+from agentgym_envs.browsing import addresses
+from agentgym_envs.browsing.page import Node
+from agentgym_envs.browsing.text.fetch import fetch
+from agentgym_envs.browsing.text.loading import Loader
+from agentgym_envs.browsing.text.tree import Tree
+from agentgym_envs.sites.names import DATABASES, site_of
+from agentgym_envs.sites.state import SiteState, first_token
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
-from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.sites.names import DATABASES, site_of
-from agentgym_envs.webarena.sites.state import SiteState, first_token
 
 _MOST_SHOWN = 3
 

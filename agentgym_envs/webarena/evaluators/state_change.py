@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentgym_envs.sites.names import DATABASES
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.evaluators.change_matching import Expected, compare_table
 from agentgym_envs.webarena.evaluators.database_changes import (
     TableChanges,
@@ -27,8 +29,6 @@ from agentgym_envs.webarena.evaluators.database_changes import (
 )
 from agentgym_envs.webarena.evaluators.database_tables import Table, tables_of
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
-from agentgym_envs.webarena.sites.names import DATABASES
-from agentgym_envs.webarena.sites.state import SiteState
 
 KINDS = ("added", "changed", "removed")
 _SHOWN = 12

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agentgym_envs.webarena.browsers import Browser
-from agentgym_envs.webarena.sites.state import SiteState
+from agentgym_envs.browsing import Browser
+from agentgym_envs.sites.state import SiteState
 
 
 class SiteFunctions(Protocol):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from agentgym_envs.browsing.actions import WebAction
+from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
+from agentgym_envs.browsing.page import Node
 from agentgym_envs.errors import EnvFailure, InvalidAction
-from agentgym_envs.secrets import keep_out
-from agentgym_envs.webarena.actions import WebAction
-from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+from agentgym_envs.machinery.secrets import keep_out
 from agentgym_envs.webarena.given import read_given
-from agentgym_envs.webarena.page import Node
 
 FIELD_ROLES = ("textbox", "searchbox")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
+from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
+from agentgym_envs.sites.names import ORIGINS
 from agentgym_envs.webarena.given import read_given
 from agentgym_envs.webarena.official.accounts import AUTO_LOGIN, LOG_INS, read_accounts, sign_in
 from agentgym_envs.webarena.official.functions import OfficialFunctions
 from agentgym_envs.webarena.official.resetting import check_when, read_reset_hook
 from agentgym_envs.webarena.places import Episode
-from agentgym_envs.webarena.sites.names import ORIGINS
 from agentgym_envs.webarena.tasks.files import WebTask
 
 SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")

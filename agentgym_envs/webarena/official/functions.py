@@ -8,8 +8,8 @@ import urllib.request
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from agentgym_envs.browsing import Browser
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.webarena.browsers import Browser
 from agentgym_envs.webarena.official.accounts import Account
 
 _SECONDS = 30.0

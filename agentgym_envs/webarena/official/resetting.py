@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.secrets import masked, masked_address
+from agentgym_envs.machinery.secrets import masked, masked_address
 from agentgym_envs.webarena.given import read_given
 from agentgym_envs.webarena.tasks.files import WebTask
 

@@ -24,9 +24,9 @@ with needs_extra("official", "evaluation='verified'"):
     from webarena_verified.types.eval import TaskEvalResult
     from webarena_verified.types.task import WebArenaSite
     from webarena_verified.types.tracing import NetworkTrace
+from agentgym_envs.sites.names import ORIGINS
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 from agentgym_envs.webarena.official.response import response
-from agentgym_envs.webarena.sites.names import ORIGINS
 
 UNSCORABLE = frozenset({319, 699, 700, 811})
 """One lacks its expected data, three hold a list of one value, which the package refuses."""

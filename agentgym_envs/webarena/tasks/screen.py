@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TypeVar
 
+from agentgym_envs.browsing.page import Node, Page
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.sites.names import ORIGINS
+from agentgym_envs.sites.names import ORIGINS
 
 _Item = TypeVar("_Item")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.errors import UnknownTask
-from agentgym_envs.tasks import TaskSet, TaskSpec
-from agentgym_envs.webarena.sites.content import SiteContent
+from agentgym_envs.sites.content import SiteContent
 from agentgym_envs.webarena.tasks.files import SPLITS, WebTask
 
 SUBTASKS = {

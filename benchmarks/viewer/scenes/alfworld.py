@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.alfworld.house import House, Place, Thing
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
 _STATES = {"hot": "is_hot", "cool": "is_cool", "clean": "is_clean", "sliced": "is_sliced"}

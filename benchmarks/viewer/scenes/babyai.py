@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.babyai.sight import GridMap
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
 

@@ -21,9 +21,9 @@ from gymnasium.error import Error as GymnasiumError
 import agentgym_envs  # noqa: F401  registers the ids
 from agentgym_envs.actions import ACTION_FORMATS, CALL_FORMATS
 from agentgym_envs.core import COMPATIBILITIES, TextEnv
+from agentgym_envs.core.text import without_turn_line
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.limits import without_turn_line
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.values import kwargs_for
 from trainers.runs.folder import CELL_FILE
 from trainers.runs.reader import nearest_record

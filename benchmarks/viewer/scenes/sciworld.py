@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 
 
 def sciworld_scene(trajectory: Trajectory) -> dict[str, Any]:

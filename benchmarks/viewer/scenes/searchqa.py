@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.searchqa.sources import open_source
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import NotReplayed, env_kwargs_of
 
 _BLOCK = re.compile(r"<information>(.*)</information>", re.DOTALL)

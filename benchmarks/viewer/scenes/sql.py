@@ -7,7 +7,7 @@ from typing import Any
 
 from agentgym_envs.sql.env import NUM_SHOWN, SQLEnv
 from agentgym_envs.sql.values import cell
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
 

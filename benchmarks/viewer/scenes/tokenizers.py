@@ -14,7 +14,7 @@ from typing import Any
 
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.errors import pip_install
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.models.fetched import smollm2_folder
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.runs.checkpoints import checkpoints

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypedDict
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from benchmarks.viewer.scenes.tokenizers import Reader, find_reader
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.actions import ACTION_FORMATS, make_parser
+from agentgym_envs.browsing.actions import VERBS, parse_action
 from agentgym_envs.errors import InvalidAction
-from agentgym_envs.trajectory import Trajectory, Turn
-from agentgym_envs.webarena.actions import VERBS, parse_action
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from agentgym_envs.webarena.backticks import BacktickParser
 from benchmarks.viewer.scenes.replay import NotReplayed, env_kwargs_of, replay
 

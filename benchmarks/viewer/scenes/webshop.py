@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from agentgym_envs.webshop.catalogue import NO_LIMIT, Goal, Product
 from agentgym_envs.webshop.env import WebShopEnv
 from agentgym_envs.webshop.pages import Visit

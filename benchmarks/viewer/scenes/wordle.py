@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from agentgym_envs.wordle.game import NUM_GUESSES, Game
 from agentgym_envs.wordle.lists import NUM_LETTERS
 from benchmarks.viewer.scenes.replay import replay

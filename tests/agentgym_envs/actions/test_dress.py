@@ -18,6 +18,8 @@ from agentgym_envs.actions.formats import ACTION_FORMATS
 from agentgym_envs.actions.markup import TURN_ENDS
 from agentgym_envs.alfworld.env import ALFWorldEnv
 from agentgym_envs.babyai.skills import VERBS as BABYAI
+from agentgym_envs.browsing.actions import DRAG
+from agentgym_envs.browsing.actions import VERBS as WEBARENA
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.maze.env import MazeEnv
 from agentgym_envs.sciworld.verbs import CALLABLE as SCIWORLD
@@ -25,8 +27,6 @@ from agentgym_envs.searchqa.prompts import VERBS as SEARCHQA
 from agentgym_envs.searchqa.tags import TagReactParser
 from agentgym_envs.sql.env import SQLEnv
 from agentgym_envs.textcraft.env import TextCraftEnv
-from agentgym_envs.webarena.actions import DRAG
-from agentgym_envs.webarena.actions import VERBS as WEBARENA
 from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webshop.env import WebShopEnv
 from agentgym_envs.wordle.env import WordleEnv

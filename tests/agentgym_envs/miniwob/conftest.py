@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from tests.agentgym_envs.webarena.browsers.conftest import chromium
+from tests.agentgym_envs.browsing.conftest import chromium
 
 __all__ = ["chromium"]
 

@@ -12,10 +12,10 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import EnvFailure, NoExpert
+from agentgym_envs.browsing.chromium.pool import shared_chromium
 from agentgym_envs.miniwob.env import WINDOW, MiniWoBEnv
 from agentgym_envs.miniwob.expert import EXPERTS
 from agentgym_envs.miniwob.tasks import NAMES, SEEDS
-from agentgym_envs.webarena.browsers.chromium.pool import shared_chromium
 from wrappers import TextVectorEnv
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("chromium")]
@@ -257,7 +257,7 @@ def test_a_killed_browser_is_a_failure_and_the_next_episode_has_another(env: Min
 
 
 def test_a_page_that_hangs_is_a_failure(env: MiniWoBEnv, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentgym_envs.webarena.browsers.chromium.browser.TIMEOUT", 3.0)
+    monkeypatch.setattr("agentgym_envs.browsing.chromium.browser.TIMEOUT", 3.0)
     begin(env, "click-test")
     env.browser.look_up("last", "document.querySelector('button').onclick = () => { while (1); }")
     with pytest.raises(EnvFailure):

@@ -8,8 +8,8 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import EnvFailure, NoExpert, check_text_env, resolve_env_id
+from agentgym_envs.machinery.secrets import MASK, masked
 from agentgym_envs.remote import pool
-from agentgym_envs.secrets import MASK, masked
 from tests.agentgym_envs.remote.openenv_server import (
     Game,
     Server,

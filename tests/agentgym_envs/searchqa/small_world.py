@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.retrieval.documents import Corpus, Passage
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import Hop, Question, QuestionSet
 

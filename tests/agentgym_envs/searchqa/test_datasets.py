@@ -18,7 +18,7 @@ from agentgym_envs.searchqa.real_data.parts import (
     part_of,
 )
 from agentgym_envs.searchqa.sources import load_corpus, load_questions
-from tests.agentgym_envs.searchqa.passages import flip_a_bit
+from tests.agentgym_envs.retrieval.passages import flip_a_bit
 from tests.row_files import write_rows
 
 
@@ -465,7 +465,7 @@ def test_titles_are_found_exactly_or_uniquely(
 
 
 def test_a_lazy_corpus_finds_titles_as_one_in_memory_does(wiki: Path) -> None:
-    from agentgym_envs.searchqa.documents import Corpus
+    from agentgym_envs.retrieval.documents import Corpus
 
     lazy = load_corpus(wiki)
     memory = Corpus(list(lazy.passages), lazy.source)
@@ -530,7 +530,7 @@ def test_a_missing_or_compressed_corpus_is_refused(tmp_path: Path) -> None:
 
 def test_bm25_searches_a_corpus_file(wiki: Path) -> None:
     pytest.importorskip("bm25s")
-    from agentgym_envs.searchqa.retrieval import make_retriever
+    from agentgym_envs.retrieval import make_retriever
 
     corpus = load_corpus(wiki)
     hits = make_retriever("bm25", corpus).search("the prophet's brother", 3)

@@ -8,10 +8,10 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs import EnvFailure, UnknownTask
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.retrieval import Hit
+from agentgym_envs.retrieval.documents import Corpus, Passage
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import QuestionSet
-from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
 from tests.helpers import accepted, refused
 from trainers.policies.scripted import play

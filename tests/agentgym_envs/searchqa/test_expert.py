@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentgym_envs.searchqa.documents import Corpus, Passage
+from agentgym_envs.retrieval import Hit
+from agentgym_envs.retrieval.documents import Corpus, Passage
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import Hop, Question, QuestionSet
-from agentgym_envs.searchqa.retrieval import Hit
 from tests.agentgym_envs.searchqa import small_world
 from tests.helpers import FORMATS_AND_COMPATS
 

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from agentgym_envs.errors import NoExpert
+from agentgym_envs.retrieval.documents import Passage
 from agentgym_envs.searchqa import floors
-from agentgym_envs.searchqa.documents import Passage
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import FAMILIES, Question, QuestionSet
 from tests.agentgym_envs.searchqa import small_world

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.hung import end_wait_of
+from agentgym_envs.machinery.cancellation import end_wait_of
+from agentgym_envs.sites.content import open_content
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.sql.database import LIMITS, NAMES, Database, StatementError, site_database
 from agentgym_envs.sql.worker import TICK, Reader, Refusal, open_database
-from agentgym_envs.webarena.sites.content import open_content
-from agentgym_envs.webarena.sites.state import NOW
 
 ROOT = Path(__file__).parents[3]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentgym_envs.webarena.actions import WebAction
+from agentgym_envs.browsing.actions import WebAction
+from agentgym_envs.browsing.page import Node, Page
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.evaluators import Ending, Judge
-from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.sites.state import SiteState
 
 
 class StillBrowser:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.errors import NoExpert
+from agentgym_envs.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.content import SiteContent, open_content
 from agentgym_envs.webarena.tasks.files import KEYS, read_tasks, write_tasks
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
 

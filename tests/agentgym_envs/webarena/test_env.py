@@ -11,9 +11,9 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs import EnvFailure, NoExpert, Trajectory
-from agentgym_envs.webarena.browsers.text.browser import TextBrowser
+from agentgym_envs.browsing.text.browser import TextBrowser
+from agentgym_envs.sites.people import AGENT
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.people import AGENT
 from agentgym_envs.webarena.tasks.files import WebTask, read_tasks, write_tasks
 from tests.agentgym_envs.webarena import small_tasks
 from tests.agentgym_envs.webarena.still import StrictJudge

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from agentgym_envs.browsing.page import Node, Page
+from agentgym_envs.browsing.view import View
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.webarena import expert
-from agentgym_envs.webarena.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case
-from agentgym_envs.webarena.view import View
 from tests.agentgym_envs.webarena.still import StillBrowser
 
 Solve = Callable[[Screen], Iterator[ExpertMove]]

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.sites.names import SITES
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.names import SITES
 from tests.agentgym_envs.fuzzing import any_text, as_call, as_code, play
 from tests.agentgym_envs.webarena import small_tasks
 from tests.helpers import FORMATS_AND_COMPATS

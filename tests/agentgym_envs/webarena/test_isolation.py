@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.sites.state import SiteState, first_token
 from agentgym_envs.webarena import places
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.state import SiteState, first_token
 from tests.agentgym_envs.webarena import small_tasks
 
 EPISODES = 64

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import EnvFailure, Trajectory
-from agentgym_envs.trajectory import read_jsonl, write_jsonl
+from agentgym_envs.trajectories.trajectory import read_jsonl, write_jsonl
 from agentgym_envs.webarena import llm_judge
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.given import read_judge

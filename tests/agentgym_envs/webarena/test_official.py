@@ -17,6 +17,8 @@ pytest.importorskip("playwright")
 pytest.importorskip("uvicorn")
 
 from agentgym_envs import EnvFailure, NoExpert
+from agentgym_envs.sites.people import AGENT, PASSWORD
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.evaluators import build_evaluators
 from agentgym_envs.webarena.official import dataset
@@ -24,8 +26,6 @@ from agentgym_envs.webarena.official.accounts import Account
 from agentgym_envs.webarena.official.dataset import official_tasks
 from agentgym_envs.webarena.official.deployment import SITES, Deployment, read_sites
 from agentgym_envs.webarena.official.functions import OfficialFunctions
-from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
-from agentgym_envs.webarena.sites.state import SiteState
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.agentgym_envs.webarena import small_tasks
 from tests.agentgym_envs.webarena.still import StillBrowser
@@ -200,7 +200,7 @@ def test_a_role_is_read_off_the_members_page_with_the_name_quoted() -> None:
 @pytest.fixture
 def deployment() -> Iterator[tuple[dict[str, str], SiteState]]:
     """The embedded sites behind addresses, shared by all episodes as official sites are."""
-    from agentgym_envs.webarena.browsers.chromium.server import shared_server
+    from agentgym_envs.browsing.chromium.server import shared_server
 
     state = SiteState()
     server = shared_server()

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
-from agentgym_envs.webarena.sites.content import open_content
+from agentgym_envs.sites.content import open_content
 
 CONTENT = "agentgym-sites v8 "
 """The sites that were played on; the actions hold ids of their pages."""

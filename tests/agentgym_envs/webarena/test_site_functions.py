@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.browsers.text.browser import TextBrowser
+from agentgym_envs.browsing.text.browser import TextBrowser
+from agentgym_envs.sites.people import AGENT_ID
+from agentgym_envs.sites.state import SiteState, first_token
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.state import SiteState, first_token
 
 
 def browser_on(state: SiteState, site: str, url: str) -> TextBrowser:

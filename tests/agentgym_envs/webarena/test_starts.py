@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.sites.content import open_content
+from agentgym_envs.sites.people import AGENT, PASSWORD
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.places import BACKENDS
-from agentgym_envs.webarena.sites.content import open_content
-from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
-from agentgym_envs.webarena.sites.state import SiteState
 from agentgym_envs.webarena.tasks.files import write_tasks
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from tests.agentgym_envs.webarena import small_tasks
@@ -33,7 +33,7 @@ backends = pytest.mark.parametrize(
 def chromium_ends() -> Iterator[None]:
     yield
     if find_spec("playwright") is not None:
-        from agentgym_envs.webarena.browsers.chromium.pool import close_chromium
+        from agentgym_envs.browsing.chromium.pool import close_chromium
 
         close_chromium()
 
@@ -110,7 +110,7 @@ def test_an_embedded_task_may_begin_so_too(tmp_path: Path, backend: str) -> None
 @pytest.mark.browser
 @pytest.mark.usefixtures("chromium_ends")
 def test_an_official_task_begins_with_several_tabs_signed_in(tmp_path: Path) -> None:
-    from agentgym_envs.webarena.browsers.chromium.server import shared_server
+    from agentgym_envs.browsing.chromium.server import shared_server
     from agentgym_envs.webarena.official.accounts import Account
 
     state = SiteState()

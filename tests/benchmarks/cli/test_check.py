@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs import ExpertMove, ListedTasks, Outcome, TextEnv, register_env, registry
+from agentgym_envs import ExpertMove, ListedTasks, Outcome, TextEnv, register_env
 from agentgym_envs.checking import conformance_checks
+from agentgym_envs.registration import registry
 from benchmarks.cli import check
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 

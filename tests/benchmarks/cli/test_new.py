@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.trajectory import read_jsonl
+from agentgym_envs.trajectories.trajectory import read_jsonl
 from benchmarks.cli import new
 
 ROOT = Path(__file__).parents[3]

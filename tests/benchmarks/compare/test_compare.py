@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory, read_jsonl, write_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.compare.command import main
 from benchmarks.sweep.plan import Cell
 from trainers.evaluation.summary import summarize

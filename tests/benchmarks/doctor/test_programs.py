@@ -62,7 +62,7 @@ def test_without_its_extra_a_program_is_missing(name: str, extra: str, site: Pat
 
 @pytest.fixture
 def variable(monkeypatch: pytest.MonkeyPatch) -> str:
-    pool = pytest.importorskip("agentgym_envs.webarena.browsers.chromium.pool")
+    pool = pytest.importorskip("agentgym_envs.browsing.chromium.pool")
     monkeypatch.delenv(pool.VARIABLE, raising=False)
     return str(pool.VARIABLE)
 

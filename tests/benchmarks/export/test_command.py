@@ -16,7 +16,7 @@ import yaml
 
 import agentgym_envs
 from agentgym_envs import NoExpert, register_env
-from agentgym_envs.registry import REGISTERED
+from agentgym_envs.registration.registry import REGISTERED
 from benchmarks.cli import new
 from benchmarks.export import command, requirement
 from tests.benchmarks.export.conftest import package_server

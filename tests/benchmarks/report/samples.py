@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory, Turn
 from benchmarks.report import command, plots
 from benchmarks.report.blocks import Picture
 from benchmarks.report.plots import PICTURES

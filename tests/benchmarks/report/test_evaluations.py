@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.report.evaluations import result_episodes
 from trainers.evaluation.results import EvalResult
 from trainers.evaluation.summary import summarize

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
 from benchmarks.report import command
 from benchmarks.report.blocks import Table, Text
 from benchmarks.report.leaderboard import leaderboard_parts

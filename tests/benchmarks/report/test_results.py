@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from agentgym_envs.trajectory import read_jsonl, write_jsonl
+from agentgym_envs.trajectories.trajectory import read_jsonl, write_jsonl
 from benchmarks.report.results import read_sweep
 from benchmarks.sweep.suite_files import find_suite
 from tests.benchmarks.report.samples import (

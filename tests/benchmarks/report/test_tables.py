@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.report.page import write_report
 from benchmarks.report.results import Setting, SweepResults
 from benchmarks.report.tables import (

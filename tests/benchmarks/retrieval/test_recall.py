@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("bm25s")
 
-from agentgym_envs.searchqa.retrieval.bm25 import BM25Retriever
+from agentgym_envs.retrieval.bm25 import BM25Retriever
 from benchmarks.retrieval.recall import main, measure
 from tests.agentgym_envs.searchqa.small_world import QUESTIONS, corpus
 

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from agentgym_envs import registry
 from agentgym_envs.babyai.tasks import BabyAITasks
+from agentgym_envs.registration import registry
 from benchmarks.report.results import read_sweep
 from benchmarks.sweep import command
 from benchmarks.sweep.listing import main as list_suites

@@ -19,7 +19,7 @@ Open = Callable[..., Any]
 def chromium() -> Iterator[Any]:
     """Start Chromium once; it is the machine's own, or Playwright's."""
     api = pytest.importorskip("playwright.sync_api", reason="needs the browser extra")
-    from agentgym_envs.webarena.browsers.chromium.pool import find_executable
+    from agentgym_envs.browsing.chromium.pool import find_executable
 
     with api.sync_playwright() as playwright:
         executable = find_executable()

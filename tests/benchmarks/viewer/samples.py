@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory, Turn, write_jsonl
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory, Turn, write_jsonl
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
 

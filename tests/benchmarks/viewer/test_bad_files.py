@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.viewer.command import main
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.server import ViewerServer

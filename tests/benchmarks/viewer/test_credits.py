@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agentgym_envs.trajectory import TokenTrace
+from agentgym_envs.trajectories.trajectory import TokenTrace
 from benchmarks.viewer.scenes import credits_of
 from tests.benchmarks.viewer.samples import made, traced, two_turns
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.viewer.export import EPISODES_A_PART, export
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.pages import bundle

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory, write_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
 from benchmarks.compare.command import comparison
 from benchmarks.compare.sides import Choice, tallies
 from benchmarks.report.tables import points

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.core import UNSCORED
-from agentgym_envs.trajectory import ModelCall, Trajectory, Turn, write_jsonl
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory, Turn, write_jsonl
 from benchmarks.viewer import entries
 from benchmarks.viewer import index as index_module
 from benchmarks.viewer.entries import FIELDS, read_episode, without_tokens

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.core import UNSCORED
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.viewer.export import export
 from benchmarks.viewer.index import Index
 from tests.benchmarks.viewer.reading import FIRST, rows, summary

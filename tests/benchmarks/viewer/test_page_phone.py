@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from tests.benchmarks.viewer.reading import summary
 from tests.benchmarks.viewer.samples import made, sweep, traced, training_run
 

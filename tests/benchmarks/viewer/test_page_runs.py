@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from tests.benchmarks.viewer.reading import rows, runs, summary
 from tests.benchmarks.viewer.samples import made, solved, sweep, training_run
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import ModelCall, Trajectory, Turn, write_jsonl
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory, Turn, write_jsonl
 from tests.benchmarks.viewer.reading import FIRST, summary
 from tests.benchmarks.viewer.samples import made, solved, sweep, training_run, two_turns
 from tests.benchmarks.viewer.scenes.episodes import expert_episode

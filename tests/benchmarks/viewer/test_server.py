@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from agentgym_envs.trajectory import write_jsonl
+from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of
 from benchmarks.viewer.server import ViewerServer

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.files import making_folder
+from agentgym_envs.content.files import making_folder
 from lab.gpu.pack import BASE, closure, cut, installed_there, make_pack, missing, unmet
 from lab.gpu.unpack import PackError, join, main, make_environment
 from trainers.options.errors import UsageError

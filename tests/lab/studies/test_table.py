@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from lab.studies.results import Results, gain_over_seeds, results_by_seed
 from lab.studies.study import load_study
 from lab.studies.table import tables_of

@@ -11,7 +11,7 @@ MARKS = {"SciWorld": pytest.mark.science, "MiniWoB": pytest.mark.browser}
 
 def test_every_registered_environment_is_among_them() -> None:
     import agentgym_envs
-    from agentgym_envs.registry import short_env_name
+    from agentgym_envs.registration.registry import short_env_name
 
     ours = {name for name in agentgym_envs.registered_ids() if name.startswith("agentgym/")}
     assert {short_env_name(name) for name in ours} == set(ENV_IDS)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agentgym_envs.trajectory import ModelCall
+from agentgym_envs.trajectories.trajectory import ModelCall
 from tests.trainers.toys import FAILED, episode
 from trainers.credit.rewards import (
     agent_reward,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from trainers.credit.turns import (
     TurnBatch,
     mean_per_turn,

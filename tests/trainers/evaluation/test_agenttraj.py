@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import Trajectory, Turn, read_jsonl, write_jsonl
-from agentgym_envs.agenttraj import (
+from agentgym_envs.trajectories.agenttraj import (
     ACKNOWLEDGEMENT,
     from_item,
     read_agenttraj,

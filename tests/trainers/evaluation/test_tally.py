@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentgym_envs.core import UNSCORED
-from agentgym_envs.trajectory import Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from trainers.evaluation.intervals import wilson
 from trainers.evaluation.tally import paired, pass_at_k, tally
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from agentgym_envs.trajectory import Trajectory, Turn, write_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, Turn, write_jsonl
 from trainers.models.tiny import SPECIAL_TOKENS, tiny_folder
 from trainers.models.tiny_from_episodes import build_policy, frequent_units, main
 

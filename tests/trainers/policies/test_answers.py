@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import ModelCall, Trajectory
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory
 from tests.serving import Failure, serving
 from tests.trainers.policies.chat_server import message
 from tests.trainers.policies.test_openai_api import CHAT, rollout_of, says_the_letter

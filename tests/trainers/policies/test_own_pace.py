@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from lab.throughput.requests import InLockstep
 from tests.helpers import COUNTING_ID, register_helpers
 from tests.serving import Failure, serving

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import EnvFailure, Trajectory, Turn
-from agentgym_envs.trajectory import TokenTrace
+from agentgym_envs.trajectories.trajectory import TokenTrace
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.trainers.rollout.test_rollout import CHAT, check_trace, rollout_of, vector
 from tests.trainers.tiny_models import tiny_model

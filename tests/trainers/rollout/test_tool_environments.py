@@ -17,8 +17,9 @@ from transformers import PreTrainedTokenizerFast
 from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
 
-from agentgym_envs import EnvFailure, TextEnv, register_env, registered_ids, registry
+from agentgym_envs import EnvFailure, TextEnv, register_env, registered_ids
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.registration import registry
 from tests.trainers.toys import ENV_ID, LETTERS, LettersEnv, make_model, make_tokenizer
 from trainers.rollout.tool_environments import (
     BROKEN,

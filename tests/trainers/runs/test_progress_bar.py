@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.trajectory import ModelCall, Trajectory, Turn
+from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory, Turn
 from tests.trainers.toys import ENV_ID, make_folder
 from trainers.agentevol import main as agentevol
 from trainers.collect import expert_episodes

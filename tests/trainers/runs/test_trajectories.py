@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import Trajectory, read_jsonl
-from agentgym_envs.agenttraj import read_trajectories
+from agentgym_envs.trajectories.agenttraj import read_trajectories
 from trainers.options.arguments import RolloutArguments
 from trainers.runs.trajectories import MOST_WAITING, TrajectoryFiles
 

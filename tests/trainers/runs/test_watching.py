@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory, read_jsonl
+from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl
 from trainers.options.errors import UsageError
 from trainers.runs.progress_bar import Watch
 

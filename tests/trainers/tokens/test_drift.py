@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.helpers import COUNTING_ID, register_helpers
 from tests.trainers.tiny_models import TEMPLATES, tiny_tokenizer
 from trainers.policies.model import ModelPolicy

@@ -10,7 +10,7 @@ from trl import chat_template_utils
 
 from agentgym_envs import Trajectory, Turn
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.trajectory import TokenTrace
+from agentgym_envs.trajectories.trajectory import TokenTrace
 from tests.trainers import tiny_models
 from tests.trainers.families import FAMILIES, KEEPS, Family
 from tests.trainers.tiny_models import tiny_tokenizer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from trl import GRPOConfig
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.toys import make_model, make_tokenizer
 from tests.trainers.trl_bridge.scripted import Scripted
 from trainers.credit.rewards import agent_reward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.toys import ENV_ID, Given
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import RolloutArguments

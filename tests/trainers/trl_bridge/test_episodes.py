@@ -12,7 +12,7 @@ import torch
 from trl import GRPOConfig, GRPOTrainer
 from trl.trainer import grpo_trainer
 
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.toys import (
     FAILED,
     episode,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from trl import GRPOConfig, GRPOTrainer
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from tests.trainers.importance_by_hand import MODES, TRLS, weights_by_hand
 from tests.trainers.ppo_toys import maker, played, with_head
 from tests.trainers.toys import (

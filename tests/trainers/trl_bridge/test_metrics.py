@@ -13,7 +13,7 @@ import pytest
 import torch
 from trl import GRPOTrainer
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from tests.trainers.toys import FAILED, episode, gradient, make_folder, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
 from trainers.trl_bridge.metrics import LARGEST, MEANS, OF_ROWS, SMALLEST, TokenMetrics

@@ -20,7 +20,7 @@ from trl.experimental.async_grpo.async_grpo_trainer import (
 from trl.experimental.async_grpo.async_rollout_worker import RolloutSample
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.trajectory import Trajectory
+from agentgym_envs.trajectories.trajectory import Trajectory
 from tests.trainers.tiny_models import tiny_model
 from tests.trainers.toys import FAILED, episode, make_tokenizer, trace
 from trainers.backends.hf import HFBackend

@@ -10,7 +10,7 @@ import pandas
 import pytest
 import torch
 
-from agentgym_envs.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from tests.trainers.ppo_toys import maker, played, with_head
 from tests.trainers.toys import FAILED, episode, gradient, make_folder, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.searchqa.world import embedded_world
 from worlds.searchqa.prose.writer import MAX_PARTS, MAX_WORDS, MIN_WORDS
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentgym_envs.searchqa.documents import Corpus
+from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.searchqa.questions import FAMILIES, Question, QuestionSet
 from agentgym_envs.searchqa.world import embedded_world
 from worlds.searchqa.asking.families import PAPER_SIZES, SPLIT_SIZES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.retrieval.documents import Passage
 from agentgym_envs.searchqa.questions import Hop
 from worlds.searchqa.asking.searching import Searcher
 from worlds.searchqa.asking.shortcuts import Shortcuts
@@ -142,7 +142,7 @@ def test_what_one_search_for_the_question_shows() -> None:
 @pytest.mark.full
 def test_a_search_gives_what_the_environments_own_gives() -> None:
     pytest.importorskip("bm25s")
-    from agentgym_envs.searchqa.retrieval import bm25
+    from agentgym_envs.retrieval import bm25
     from agentgym_envs.searchqa.world import embedded_world
 
     corpus, questions = embedded_world()

@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from agentgym_envs.webarena.sites.content import open_content
-from agentgym_envs.webarena.sites.state import Database
+from agentgym_envs.sites.content import open_content
+from agentgym_envs.sites.state import Database
 from worlds.sites.databases import NAMES, make_database
 from worlds.sites.reddit.topics import TOPICS
 from worlds.sites.setting import Setting

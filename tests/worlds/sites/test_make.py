@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentgym_envs.sites.content import ABOUT_FILE, CONTENT_FILE, SHIPPED, open_content
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.content import ABOUT_FILE, CONTENT_FILE, SHIPPED, open_content
 from worlds.sites.make import SOURCES, make
 from worlds.sources import sources_digest
 

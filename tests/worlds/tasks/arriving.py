@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentgym_envs.sites.content import open_content
+from agentgym_envs.sites.names import fill_placeholders
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.content import open_content
-from agentgym_envs.webarena.sites.names import fill_placeholders
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from worlds.sites.setting import Setting

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agentgym_envs.sites.names import fill_placeholders
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.names import fill_placeholders
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.worlds.tasks.arriving import ends_at, task_of
 from worlds.tasks.drawing import STRIDE, TEMPLATES

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.map.routes import CAR
+from agentgym_envs.sites.map.routes import CAR
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.tasks.map import draws

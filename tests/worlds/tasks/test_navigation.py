@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agentgym_envs.sites.names import fill_placeholders
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.names import fill_placeholders
 from tests.worlds.tasks.arriving import case_of, cases, ends_at, reference, task_of
 from worlds.tasks.drawing import STRIDE, TEMPLATES
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from agentgym_envs.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.hours import DAYS
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.map.hours import DAYS
 from tests.worlds.tasks.arriving import Drawn, case_of, cases, ends_at, reference
 from worlds.tasks.template import World
 

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from agentgym_envs.sites.people import PASSWORD
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.people import PASSWORD
-from agentgym_envs.webarena.sites.state import NOW
 from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import WORLD, Drawn, cases, ends_at, reference
 from worlds.tasks.drawing import STRIDE

@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from agentgym_envs.sites.shopping.listing import PAGE_SIZE, SORTS
+from agentgym_envs.sites.shopping.product import REVIEWS_PER_PAGE
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.shopping.listing import PAGE_SIZE, SORTS
-from agentgym_envs.webarena.sites.shopping.product import REVIEWS_PER_PAGE
 from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import Drawn, case_of, cases, ends_at, reference
 from worlds.tasks.drawing import STRIDE

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from agentgym_envs.sites.filters import MONTHS
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.filters import MONTHS
 from tests.worlds.tasks.arriving import WORLD, case_of, cases, ends_at, reference
 
 HOME = "http://shopping-admin.test"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentgym_envs.webarena.actions import parse_action
-from agentgym_envs.webarena.browsers.text.browser import TextBrowser
-from agentgym_envs.webarena.sites.state import SiteState
+from agentgym_envs.browsing.actions import parse_action
+from agentgym_envs.browsing.text.browser import TextBrowser
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.tasks.reddit.steps import comments_on, posts_on
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.reddit import TEMPLATES

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.browsing.page import Node, Page
+from agentgym_envs.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping.steps import cell, cents_in, order_links, tiles
 from worlds.dice import Dice

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentgym_envs.webarena.page import Node, Page
+from agentgym_envs.browsing.page import Node, Page
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from agentgym_envs.webarena.tasks.shopping_admin.steps import line_with, lines
 from tests.worlds.tasks.arriving import WORLD

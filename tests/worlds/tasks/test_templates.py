@@ -8,8 +8,8 @@ from statistics import median
 
 import pytest
 
+from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
-from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.task_set import SPLITS
 from tests.worlds.tasks.arriving import everything, task_of

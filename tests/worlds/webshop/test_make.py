@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("rapidfuzz")
 
-from agentgym_envs.searchqa.retrieval.words import words
+from agentgym_envs.retrieval.words import words
 from agentgym_envs.webshop.catalogue import EMBEDDED, NO_LIMIT, SHOP, load_shop
 from agentgym_envs.webshop.reward import has_attribute, is_match, reward_of
 from worlds.sources import sources_digest

@@ -9,7 +9,8 @@ import gymnasium as gym
 import pytest
 from gymnasium.spaces import Text
 
-from agentgym_envs import check_text_env, registry
+from agentgym_envs import check_text_env
+from agentgym_envs.registration import registry
 from wrappers import TextVectorEnv
 from wrappers.adapters.text_games import register_gem, register_gymnasium
 

@@ -10,8 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from agentgym_envs.searchqa.documents import Passage
-from agentgym_envs.searchqa.retrieval.words import words
+from agentgym_envs.retrieval.documents import Passage
+from agentgym_envs.retrieval.words import words
 
 _UNIT = 1 << 16
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentgym_envs.searchqa.documents import Passage
+from agentgym_envs.retrieval.documents import Passage
 from worlds.dice import Dice
 from worlds.searchqa.prose.near import Neighbourhood
 from worlds.searchqa.prose.patterns import ASIDES, FILLERS, LEADS, LINKS, PLANS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from agentgym_envs.webarena.sites.people import PASSWORD, Person
+from agentgym_envs.sites.people import PASSWORD, Person
 from worlds.dice import Dice
 from worlds.sites.gitlab.words import BIOS, STATUSES
 from worlds.sites.moments import working_moment, written

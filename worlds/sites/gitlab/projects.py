@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.gitlab.licences import LICENCES
-from agentgym_envs.webarena.sites.people import AGENT, Person
+from agentgym_envs.sites.gitlab.licences import LICENCES
+from agentgym_envs.sites.people import AGENT, Person
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects_list import (
     FORKED,

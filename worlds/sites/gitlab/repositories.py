@@ -6,7 +6,7 @@ import hashlib
 import sqlite3
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.gitlab.licences import LICENCE, fill_slots
+from agentgym_envs.sites.gitlab.licences import LICENCE, fill_slots
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects import LAST_DAY, Made
 from worlds.sites.gitlab.sources import (

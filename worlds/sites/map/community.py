@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import timedelta
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.sites.map import remarks
 from worlds.sites.moments import TODAY

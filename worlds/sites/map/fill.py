@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.map.geography import latitude, longitude, slug
-from agentgym_envs.webarena.sites.map.points import words_of
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.geography import latitude, longitude, slug
+from agentgym_envs.sites.map.points import words_of
 from worlds.sites.map.community import fill_community
 from worlds.sites.map.geography import REGIONS, TOWN_SITES, TownSite
 from worlds.sites.map.places import Place, furnish

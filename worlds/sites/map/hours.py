@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.map.hours import ALWAYS
+from agentgym_envs.sites.map.hours import ALWAYS
 from worlds.dice import Dice
 from worlds.sites.map.kinds import Kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agentgym_envs.webarena.sites.map.geography import slug
+from agentgym_envs.sites.map.geography import slug
 from worlds.dice import Dice
 from worlds.sites.map import words
 from worlds.sites.map.facts import Facts, draw_facts, draw_price

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from datetime import timedelta
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.reddit.heat import heat
+from agentgym_envs.sites.people import AGENT_ID
+from agentgym_envs.sites.reddit.heat import heat
 from worlds.dice import Dice
 from worlds.sites.moments import TODAY, written
 from worlds.sites.reddit.topics import SUBJECT_TOPICS

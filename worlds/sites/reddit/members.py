@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import accumulate
 
-from agentgym_envs.webarena.sites.people import AGENT_ID, PASSWORD, Person
+from agentgym_envs.sites.people import AGENT_ID, PASSWORD, Person
 from worlds.dice import Dice
 from worlds.sites.moments import TODAY, written
 from worlds.sites.reddit.topics import SUBJECT_TOPICS, TOPICS, Topic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.filters import day
+from agentgym_envs.sites.filters import day
 from worlds.dice import Dice
 from worlds.sites.reddit.draft import Draft
 from worlds.sites.reddit.slots import DAYS, Slots

@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.reddit.heat import heat
+from agentgym_envs.sites.reddit.heat import heat
 from worlds.dice import Dice
 from worlds.sites.moments import TODAY, written
 from worlds.sites.reddit.draft import Draft

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.people import AGENT, PASSWORD, Person
+from agentgym_envs.sites.people import AGENT, PASSWORD, Person
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.words import read_words

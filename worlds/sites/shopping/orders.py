@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.shopping.delivery import (
+from agentgym_envs.sites.shopping.delivery import (
     CANCEL_REASONS,
     CARRIERS,
     PAYMENT_METHODS,

@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import timedelta
 
-from agentgym_envs.webarena.sites.filters import day, money
-from agentgym_envs.webarena.sites.people import Person
-from agentgym_envs.webarena.sites.shopping.delivery import SHIPPING_METHODS
-from agentgym_envs.webarena.sites.shopping.search import SEARCHED, words_of
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.filters import day, money
+from agentgym_envs.sites.people import Person
+from agentgym_envs.sites.shopping.delivery import SHIPPING_METHODS
+from agentgym_envs.sites.shopping.search import SEARCHED, words_of
+from agentgym_envs.sites.state import NOW
 from worlds.dice import Dice
 from worlds.sites.moments import TODAY
 from worlds.sites.shopping.orders import COUPONS

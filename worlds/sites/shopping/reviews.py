@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.sites.people import Person
+from agentgym_envs.sites.filters import MONTHS
+from agentgym_envs.sites.people import Person
 from worlds.dice import Dice
 from worlds.sites.moments import TODAY
 from worlds.sites.setting import TOWNS, Setting

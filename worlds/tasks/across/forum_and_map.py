@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.map.hours import DAYS, span
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.map.hours import DAYS, span
+from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import Answer, changes, hours_of, identifier, row
 from worlds.tasks.map import draws

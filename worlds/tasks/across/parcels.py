@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.map.routes import CAR
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.routes import CAR
+from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.gitlab import draws as code_draws
 from worlds.tasks.goals import amount, answers, changes, measure, row

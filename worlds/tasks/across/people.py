@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.gitlab import draws as code_draws
 from worlds.tasks.goals import changes, row

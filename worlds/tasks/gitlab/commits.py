@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 
-from agentgym_envs.webarena.sites.filters import MONTHS
+from agentgym_envs.sites.filters import MONTHS
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import draw_project

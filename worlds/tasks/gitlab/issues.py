@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.filters import day
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.filters import day
+from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import (

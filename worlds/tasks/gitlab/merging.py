@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.merging import APPROVE_ALL_RELATIONS, raised
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence, Set
 from itertools import combinations
 
-from agentgym_envs.webarena.sites.gitlab.issues import PAGE_SIZE
+from agentgym_envs.sites.gitlab.issues import PAGE_SIZE
 from agentgym_envs.webarena.tasks.gitlab.navigation import (
     FILTER_ISSUES_ORDERS,
     FILTER_ISSUES_STATES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.filters import day
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.filters import day
+from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.people import FINISH_TODOS_REASONS
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from itertools import permutations
 
-from agentgym_envs.webarena.sites.gitlab.licences import LICENCES
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.gitlab.licences import LICENCES
+from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.gitlab.projects import STAR_ONE_WHAT
 from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.map.hours import DAYS
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.hours import DAYS
+from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, answers, changes, impossible, name, number, page, row
 from worlds.tasks.map import draws

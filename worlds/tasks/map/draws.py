@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from agentgym_envs.webarena.sites.map.points import resolve
-from agentgym_envs.webarena.sites.map.routes import Mode, Way, find_way, load_network
+from agentgym_envs.sites.map.points import resolve
+from agentgym_envs.sites.map.routes import Mode, Way, find_way, load_network
 from worlds.dice import Dice
 from worlds.tasks.template import World
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.map.hours import DAYS
+from agentgym_envs.sites.map.hours import DAYS
 from worlds.dice import Dice
 from worlds.tasks.goals import impossible, page
 from worlds.tasks.map import draws

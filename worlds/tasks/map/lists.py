@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, gone, impossible, page, row
 from worlds.tasks.template import Case, Template, World

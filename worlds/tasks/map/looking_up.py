@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import hypot
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.map.hours import DAYS, clock
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.hours import DAYS, clock
 from worlds.dice import Dice
 from worlds.tasks.goals import Answer, answers, identifier, measure, name
 from worlds.tasks.map import draws

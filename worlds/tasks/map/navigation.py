@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from math import hypot
 from urllib.parse import urlencode
 
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
-from agentgym_envs.webarena.sites.map.find import PAGE_SIZE
-from agentgym_envs.webarena.sites.map.hours import DAYS
-from agentgym_envs.webarena.sites.map.place import DEFAULT_RADIUS, RADII
-from agentgym_envs.webarena.sites.map.routes import NO_MOTORWAYS
+from agentgym_envs.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.find import PAGE_SIZE
+from agentgym_envs.sites.map.hours import DAYS
+from agentgym_envs.sites.map.place import DEFAULT_RADIUS, RADII
+from agentgym_envs.sites.map.routes import NO_MOTORWAYS
 from agentgym_envs.webarena.tasks.map.navigation import (
     ROUTE_TO_EXTREME_TOWN_FEATURES,
     ROUTE_TO_EXTREME_TOWN_MODES,

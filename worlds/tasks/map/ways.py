@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.map.routes import CAR, MODES
+from agentgym_envs.sites.map.routes import CAR, MODES
 from agentgym_envs.webarena.tasks.map.ways import NEAREST_AIRPORT_MODES, TOWNS_ON_THE_WAY_MODES
 from worlds.dice import Dice
 from worlds.tasks.goals import all_of, answers, list_of, measure, name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice

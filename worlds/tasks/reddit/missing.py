@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.people import AGENT
-from agentgym_envs.webarena.sites.reddit.site import FLAIRS
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.people import AGENT
+from agentgym_envs.sites.reddit.site import FLAIRS
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
 from agentgym_envs.webarena.tasks.reddit.navigation import (
     BEST_COMMENT_OF_ORDERS,

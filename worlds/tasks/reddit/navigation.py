@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from agentgym_envs.webarena.sites.reddit.site import FLAIRS
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.reddit.site import FLAIRS
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.navigation import (
     BEST_COMMENT_OF_ORDERS,
     NEWEST_SUCH_CONDITIONS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.reddit.site import FLAIRS
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.reddit.site import FLAIRS
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row

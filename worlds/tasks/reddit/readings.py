@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.reddit.readings import (
     EVENT_SUM_AGES,
     RATING,

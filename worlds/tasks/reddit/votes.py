@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.reddit.site import FLAIRS
+from agentgym_envs.sites.reddit.site import FLAIRS
 from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from agentgym_envs.webarena.tasks.reddit.votes import CHANGE_VOTE_WISHES, SAVE_MOST_COMMENTED_WORDS
 from worlds.dice import Dice

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.shopping.delivery import (
+from agentgym_envs.sites.people import AGENT_ID
+from agentgym_envs.sites.shopping.delivery import (
     PAYMENT_METHODS,
     SHIPPING_METHODS,
     discount_of,
 )
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import amount, changes, row

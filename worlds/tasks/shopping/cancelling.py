@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.shopping.delivery import CANCEL_REASONS
+from agentgym_envs.sites.people import AGENT_ID
+from agentgym_envs.sites.shopping.delivery import CANCEL_REASONS
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, changes, impossible, page, row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.tasks.goals import Row, page, row
 from worlds.tasks.template import World

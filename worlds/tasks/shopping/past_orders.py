@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.filters import MONTHS
-from agentgym_envs.webarena.sites.people import AGENT_ID
-from agentgym_envs.webarena.sites.state import NOW
+from agentgym_envs.sites.filters import MONTHS
+from agentgym_envs.sites.people import AGENT_ID
+from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import (

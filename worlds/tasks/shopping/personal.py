@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentgym_envs.webarena.sites.people import AGENT, AGENT_ID
+from agentgym_envs.sites.people import AGENT, AGENT_ID
 from agentgym_envs.webarena.tasks.shopping.personal import DEFAULT
 from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice

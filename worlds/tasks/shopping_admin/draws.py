@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 from dataclasses import dataclass
 
-from agentgym_envs.webarena.sites.filters import MONTHS
+from agentgym_envs.sites.filters import MONTHS
 from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
 from worlds.tasks.goals import page

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.filters import money
-from agentgym_envs.webarena.sites.shopping_admin.entries import write_amount
+from agentgym_envs.sites.filters import money
+from agentgym_envs.sites.shopping_admin.entries import write_amount
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row

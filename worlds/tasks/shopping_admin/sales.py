@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date, timedelta
 
-from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.sites.filters import money
 from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
 from worlds.tasks.goals import amount, answers, identifier, name, number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.shopping.delivery import CARRIERS
+from agentgym_envs.sites.shopping.delivery import CARRIERS
 from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, changes, impossible, page, row

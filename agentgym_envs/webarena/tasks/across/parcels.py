@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.map.categories import BY_NAME
+from agentgym_envs.sites.map.categories import BY_NAME
 from agentgym_envs.webarena.tasks.gitlab import steps as code
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of

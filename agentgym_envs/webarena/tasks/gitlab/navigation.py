@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part
 from agentgym_envs.webarena.tasks.screen import Screen, first_of
 from agentgym_envs.webarena.tasks.solution import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.people import AGENT
+from agentgym_envs.sites.people import AGENT
 from agentgym_envs.webarena.tasks.gitlab.steps import (
     SITE,
     apply,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.map.categories import BY_NAME, CATEGORIES
-from agentgym_envs.webarena.sites.map.routes import BICYCLE, FOOT, NO_MOTORWAYS
+from agentgym_envs.sites.map.categories import BY_NAME, CATEGORIES
+from agentgym_envs.sites.map.routes import BICYCLE, FOOT, NO_MOTORWAYS
 from agentgym_envs.webarena.tasks.map import steps
 from agentgym_envs.webarena.tasks.screen import Screen, enter, first_of
 from agentgym_envs.webarena.tasks.solution import Case

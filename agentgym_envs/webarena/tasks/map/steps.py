@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
 
 SITE = "map"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.tasks.reddit.steps import (
     SITE,
     best_comment,

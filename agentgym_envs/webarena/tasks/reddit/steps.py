@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
+from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter, first_of
 
 SITE = "reddit"

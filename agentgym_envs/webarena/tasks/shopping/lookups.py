@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.shopping.steps import (
     cell,

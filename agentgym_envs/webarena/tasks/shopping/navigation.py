@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.page import Node
-from agentgym_envs.webarena.sites.filters import money
+from agentgym_envs.sites.filters import money
 from agentgym_envs.webarena.tasks.screen import Screen, first_of, over_pages
 from agentgym_envs.webarena.tasks.shopping.steps import cents_in, open_category, search, tiles
 from agentgym_envs.webarena.tasks.solution import Case

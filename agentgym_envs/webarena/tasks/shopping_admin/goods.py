@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.shopping_admin.entries import read_amount, write_amount
+from agentgym_envs.sites.shopping_admin.entries import read_amount, write_amount
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.shopping_admin.steps import (
     apply_filters,

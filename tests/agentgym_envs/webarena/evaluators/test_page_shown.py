@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from agentgym_envs.sites.names import DATABASES
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.evaluators import build_evaluators
 from agentgym_envs.webarena.evaluators.verdict import Verdict
-from agentgym_envs.webarena.sites.names import DATABASES
-from agentgym_envs.webarena.sites.state import SiteState
 from tests.agentgym_envs.webarena.still import StillBrowser, ending
 
 SHOP, ADMIN, MAP = "http://shopping.test", "http://shopping-admin.test", "http://map.test"

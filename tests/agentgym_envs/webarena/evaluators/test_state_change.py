@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from agentgym_envs.sites.names import DATABASES
+from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.evaluators import build_evaluators, state_change
 from agentgym_envs.webarena.evaluators.database_tables import tables_of
 from agentgym_envs.webarena.evaluators.state_change import record_change
 from agentgym_envs.webarena.evaluators.verdict import Verdict
-from agentgym_envs.webarena.sites.names import DATABASES
-from agentgym_envs.webarena.sites.state import SiteState
 from tests.agentgym_envs.webarena.still import ending
 
 Change = Callable[[SiteState], None]

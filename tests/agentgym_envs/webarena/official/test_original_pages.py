@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("playwright")
 from playwright.sync_api import sync_playwright
 
-from agentgym_envs.webarena.browsers.chromium.browser import ChromiumBrowser
-from agentgym_envs.webarena.browsers.chromium.pool import find_executable
+from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
+from agentgym_envs.browsing.chromium.pool import find_executable
 from agentgym_envs.webarena.evaluators import Ending, build_evaluators, multiply
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.agentgym_envs.webarena.official.authors import AuthorsEvaluators, needs_authors

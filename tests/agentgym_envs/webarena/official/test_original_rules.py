@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from agentgym_envs.webarena.browsers.chromium.origins import Origins
+from agentgym_envs.browsing.chromium.origins import Origins
 from agentgym_envs.webarena.evaluators import Ending, build_evaluators, multiply
 from agentgym_envs.webarena.official.deployment import SITES, Deployment
 from agentgym_envs.webarena.places import filled

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.sites.content import open_content
 
 FIRST = {each.template: each.task_ids[0] for each in open_content().templates}
 NUMBERS = sorted(FIRST)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentgym_envs.webarena.sites.map.routes import duration, kilometres
+from agentgym_envs.sites.map.routes import duration, kilometres
 from agentgym_envs.webarena.tasks.map import steps
 
 

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 from agentgym_envs import Trajectory, Turn
+from agentgym_envs.browsing.page import Node, Page
+from agentgym_envs.browsing.view import View
 from agentgym_envs.searchqa import prompts
 from agentgym_envs.searchqa.questions import Question, QuestionSet
 from agentgym_envs.searchqa.sources import Source
 from agentgym_envs.searchqa.tasks import SearchQATasks
 from agentgym_envs.webarena import compat as original
 from agentgym_envs.webarena import prompts as web_prompts
-from agentgym_envs.webarena.page import Node, Page
-from agentgym_envs.webarena.view import View
 from benchmarks.viewer.scenes import scene, webarena
 from benchmarks.viewer.scenes.replay import NotReplayed
 from benchmarks.viewer.scenes.searchqa import documents, marked

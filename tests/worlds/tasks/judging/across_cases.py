@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentgym_envs.browsing.actions import parse_action
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.actions import parse_action
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.map.steps import to_page_with
 from agentgym_envs.webarena.tasks.screen import Screen

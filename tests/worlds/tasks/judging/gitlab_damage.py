@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.names import ORIGINS
-from agentgym_envs.webarena.sites.people import AGENT, PASSWORD
+from agentgym_envs.sites.names import ORIGINS
+from agentgym_envs.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.judging import forms
 from tests.worlds.tasks.judging.forms import first, one_after_the_other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.sites.names import ORIGINS
+from agentgym_envs.sites.names import ORIGINS
 from agentgym_envs.webarena.tasks.gitlab.steps import apply, cells, open_part, open_project
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.solution import Case, Solution

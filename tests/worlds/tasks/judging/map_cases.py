@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentgym_envs.webarena.sites.people import AGENT_ID
+from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.webarena.tasks.solution import Solution
 from tests.worlds.tasks.judging.forms import (
     as_if,

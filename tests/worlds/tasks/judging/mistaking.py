@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.names import fill_placeholders
+from agentgym_envs.sites.names import fill_placeholders
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Screen

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.people import AGENT
+from agentgym_envs.sites.people import AGENT
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.reddit.steps import (
     author_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.sites.people import AGENT
+from agentgym_envs.sites.people import AGENT
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.screen import Screen
 from agentgym_envs.webarena.tasks.shopping.joining import NEWSLETTER

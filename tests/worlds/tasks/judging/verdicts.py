@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from agentgym_envs.core import ExpertMove
+from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
 from agentgym_envs.webarena.evaluators.verdict import Verdict
 from agentgym_envs.webarena.places import EmbeddedPlace, filled
-from agentgym_envs.webarena.sites.content import open_content
 from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.screen import Screen

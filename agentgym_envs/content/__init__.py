@@ -1,0 +1,1 @@
+"""Content that is shipped, drawn, written and cached."""

@@ -1,0 +1,75 @@
+"""Reads files of rows that users bring: JSON lines, a JSON list or Parquet, compressed or not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.content.files import open_text
+
+PARQUET = ".parquet"
+
+
+def read_rows(path: str | Path, *, keep_bad_lines: bool = False) -> Iterator[Any]:
+    """Yield the rows of a file: JSON values a line, the entries of a JSON list, or Parquet's rows.
+
+    Args:
+        path: the file.
+        keep_bad_lines: yield the error in place of a line that is not JSON, and go on.
+
+    Raises:
+        ValueError: a line is not JSON, or the file is damaged; the message names it.
+        ImportError: Parquet needs `pyarrow`.
+    """
+    path = Path(path)
+    if path.suffix == PARQUET:
+        yield from _parquet_rows(path)
+        return
+    try:
+        for row in _json_rows(path):
+            if isinstance(row, ValueError) and not keep_bad_lines:
+                raise row
+            yield row
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not compressed, cut short, or not UTF-8 ({error})") from error
+
+
+def _json_rows(path: Path) -> Iterator[Any]:
+    with open_text(path) as file:
+        first = next((line for line in file if line.strip()), "")
+        if first.lstrip().startswith("["):
+            entries = _parsed(first + file.read(), str(path))
+            if isinstance(entries, ValueError):
+                raise entries
+            yield from entries
+            return
+        for number, line in enumerate(chain([first], file), 1):
+            if line.strip():
+                yield _parsed(line, f"{path}, line {number}")
+
+
+def _parsed(text: str, where: str) -> Any:
+    """Return the value of a JSON text, or the error that names its fault."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return ValueError(f"{where}: not JSON ({error})")
+
+
+def _parquet_rows(path: Path) -> Iterator[Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(f"{path} needs pyarrow: pip install pyarrow") from error
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                yield from batch.to_pylist()
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"{path}: not Parquet ({error})") from error

@@ -1,0 +1,24 @@
+"""The environments' base class, and what its parts are made of: tasks, outcomes, snapshots."""
+
+from agentgym_envs.core.env import COMPATIBILITIES, TextEnv
+from agentgym_envs.core.outcome import (
+    INFO_KEYS,
+    JUDGEMENTS_KEY,
+    UNSCORED,
+    UNSCORED_KEY,
+    VERDICT_KEY,
+    ExpertMove,
+    Outcome,
+)
+
+__all__ = [
+    "COMPATIBILITIES",
+    "INFO_KEYS",
+    "JUDGEMENTS_KEY",
+    "UNSCORED",
+    "UNSCORED_KEY",
+    "VERDICT_KEY",
+    "ExpertMove",
+    "Outcome",
+    "TextEnv",
+]

@@ -1,0 +1,102 @@
+"""Experts and floors of an environment: their moves as data, and as completions."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from agentgym_envs.actions import ActionParser
+from agentgym_envs.core.checks import check_move
+from agentgym_envs.core.outcome import ExpertMove
+from agentgym_envs.core.tasks import TaskSpec
+from agentgym_envs.errors import NoExpert
+
+NAMES = re.compile(r'"([^"\n]+)"|(?<=[a-z,;] )([A-Z][\w\'’-]*\w)|\b(\d{4,})\b')
+"""Quotations, words with a capital within a sentence, and numbers of four digits and more."""
+
+
+class ExpertMixin:
+    """The experts of an environment, which writes `expert_moves` if it has one, and its floors."""
+
+    floors: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {}
+    """Policies by name that play by a rule alone, which an agent is to be compared with: functions
+    of the environment that yield moves as `expert_moves` does, from a new episode on."""
+
+    parser: ActionParser
+    _turn: int
+
+    @property
+    @abstractmethod
+    def task(self) -> TaskSpec:
+        """The current task."""
+
+    @property
+    def thing_names(self) -> re.Pattern[str]:
+        """What matches the names of things; matches are compared by their groups.
+
+        The conformance suite requires that a thought of the expert names only what the goal and
+        the observations so far have shown.
+        """
+        return NAMES
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves that solve the task from the current state.
+
+        Raises:
+            NoExpert: the environment, or this task, has none.
+        """
+        raise NoExpert(f"{type(self).__name__} has no expert")
+
+    def privileged_expert_moves(self) -> Iterator[ExpertMove]:
+        """Yield moves as `expert_moves` does, from all that the simulator knows.
+
+        Raises:
+            NoExpert: the environment has no such expert.
+        """
+        raise NoExpert(
+            f"{type(self).__name__} has no privileged expert; take expert() without privileged"
+        )
+
+    def expert(self, *, privileged: bool = False) -> Iterator[str]:
+        """Iterate over actions in the env's own `action_format` that solve the current task.
+
+        Valid from the current state; step the environment with each action before taking the next.
+
+        Args:
+            privileged: ask the expert that may use what no observation has shown, where there is
+                one.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+            NoExpert: at the first action, where there is no expert.
+        """
+        _ = self.task
+        return self._formatted(self.privileged_expert_moves if privileged else self.expert_moves)
+
+    def floor(self, name: str) -> Iterator[str]:
+        """Iterate over the actions of one of `floors`, as `expert` does over the expert's.
+
+        Raises:
+            ResetNeeded: there has been no reset yet.
+            NoExpert: there is no floor of this name.
+        """
+        _ = self.task
+        if name not in self.floors:
+            raise NoExpert(
+                f"{type(self).__name__} has no floor {name!r}; it has: "
+                f"{', '.join(self.floors) or 'none, but chance is the policy random'}"
+            )
+        return self._formatted(lambda: self.floors[name](self), f"floor {name}")
+
+    def _formatted(
+        self, moves: Callable[[], Iterator[ExpertMove]], who: str = "expert"
+    ) -> Iterator[str]:
+        try:
+            for move in moves():
+                check_move(move, type(self).__name__)
+                yield self.parser.format(move.action, move.thought)
+        except Exception as error:
+            error.add_note(f"raised by the {who} in {self.task.task_id}, after turn {self._turn}")
+            raise

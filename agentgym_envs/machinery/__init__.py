@@ -1,0 +1,1 @@
+"""The machine below: processes, threads, hosts, packages and secrets."""

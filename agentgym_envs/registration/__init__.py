@@ -1,0 +1,1 @@
+"""Registration with Gymnasium, and the ids of environments that servers play."""

@@ -1,0 +1,142 @@
+"""The lists of projects: yours, starred, explore; and what is assigned to you."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from starlette.responses import Response
+
+from agentgym_envs.sites.gitlab.access import VISIBLE, visitor_id
+from agentgym_envs.sites.gitlab.reading import like
+from agentgym_envs.sites.gitlab.site import SITE
+from agentgym_envs.sites.paging import Pages
+from agentgym_envs.sites.web import RequestContext
+
+PAGE_SIZE = 12
+
+ORDERS = {
+    "updated": ("Last updated", "p.updated_at DESC, p.id"),
+    "stars": ("Most stars", "p.star_count DESC, p.name"),
+    "name": ("Name", "p.name, p.id"),
+    "created": ("Newest", "p.created_at DESC, p.id"),
+    "oldest": ("Oldest", "p.created_at, p.id"),
+}
+"""How lists of projects can be sorted."""
+
+
+@SITE.get("/")
+def home(context: RequestContext) -> Response:
+    """Show your projects, or to strangers all public ones."""
+    user = visitor_id(context)
+    if not user:
+        return context.redirect("/explore")
+    condition = (
+        "EXISTS (SELECT 1 FROM members w WHERE w.project_id = p.id AND w.user_id = ? "
+        "AND (? = '' OR w.role = 'Owner'))"
+    )
+    owned = "owned" if context.field("only") == "owned" else ""
+    return _list(context, "yours", "Your projects", condition, user, owned)
+
+
+@SITE.get("/starred", signed_in=True)
+def starred(context: RequestContext) -> Response:
+    """Show the projects that you have starred."""
+    condition = "EXISTS (SELECT 1 FROM stars w WHERE w.project_id = p.id AND w.user_id = ?)"
+    return _list(context, "starred", "Starred projects", condition, visitor_id(context))
+
+
+@SITE.get("/explore")
+def explore(context: RequestContext) -> Response:
+    """Show all projects that you may see."""
+    return _list(context, "explore", "Explore projects", "1")
+
+
+@SITE.get("/assigned", signed_in=True)
+def assigned(context: RequestContext) -> Response:
+    """Show the open issues and merge requests that are yours to do."""
+    user = visitor_id(context)
+    issues = context.rows(
+        "SELECT i.iid, i.title, i.due_on, i.created_at, p.name AS project, "
+        "'/~' || u.username || '/' || p.slug AS path FROM issues i "
+        "JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = p.owner_id "
+        "WHERE i.assignee_id = ? AND i.state = 'open' ORDER BY i.created_at DESC, i.id",
+        user,
+    )
+    pages = Pages.of(context, len(issues), 15)
+    requests = context.rows(
+        "SELECT r.iid, r.title, r.created_at, r.assignee_id, r.reviewer_id, p.name AS project, "
+        "'/~' || u.username || '/' || p.slug AS path FROM merge_requests r "
+        "JOIN projects p ON p.id = r.project_id JOIN users u ON u.id = p.owner_id "
+        "WHERE (r.assignee_id = ? OR r.reviewer_id = ?) AND r.state = 'open' "
+        "ORDER BY r.created_at DESC, r.id LIMIT 15",
+        user,
+        user,
+    )
+    shown = issues[pages.offset : pages.offset + pages.size]
+    return context.render("assigned.html", issues=shown, pages=pages, requests=requests)
+
+
+def list_projects(
+    context: RequestContext, condition: str, *values: Any, size: int = PAGE_SIZE
+) -> tuple[list[sqlite3.Row], Pages]:
+    """Return a page of the visible projects that meet a condition, sorted as the query asks.
+
+    Args:
+        context: whose query parameters `q`, `sort` and `page` count.
+        condition: SQL on projects `p`.
+        values: of the condition's placeholders.
+        size: projects a page.
+    """
+    user = visitor_id(context)
+    text = context.field("q")
+    where = f"{VISIBLE} AND ({condition})"
+    parameters: list[Any] = [user, user, *values]
+    if text:
+        where += " AND (p.name LIKE ? ESCAPE '\\' OR p.description LIKE ? ESCAPE '\\')"
+        parameters += [like(text)] * 2
+    topic = context.field("topic")
+    if topic:
+        where += " AND ', ' || p.topics || ', ' LIKE ? ESCAPE '\\'"
+        parameters.append(like(f", {topic}, "))
+    total = context.value(f"SELECT count(*) FROM projects p WHERE {where}", *parameters)
+    pages = Pages.of(context, total, size)
+    order = ORDERS.get(context.field("sort"), ORDERS["updated"])[1]
+    rows = context.rows(
+        "SELECT p.*, u.username AS owner_username, u.name AS owner_name, "
+        "(SELECT count(*) FROM projects f WHERE f.forked_from = p.id) AS fork_count "
+        f"FROM projects p JOIN users u ON u.id = p.owner_id WHERE {where} "
+        f"ORDER BY {order} LIMIT ? OFFSET ?",
+        *parameters,
+        pages.size,
+        pages.offset,
+    )
+    return rows, pages
+
+
+def order_choices() -> list[tuple[str, str]]:
+    """Return the options of the list box that sorts projects."""
+    return [(key, label) for key, (label, _) in ORDERS.items()]
+
+
+def _list(context: RequestContext, tab: str, title: str, condition: str, *values: Any) -> Response:
+    rows, pages = list_projects(context, condition, *values)
+    return context.render(
+        "project_list.html",
+        tab=tab,
+        title=title,
+        rows=rows,
+        pages=pages,
+        orders=order_choices(),
+    )
+
+
+@SITE.get("/topics")
+def topics(context: RequestContext) -> Response:
+    """List the topics of the visible projects."""
+    user = visitor_id(context)
+    counts: dict[str, int] = {}
+    for row in context.rows(f"SELECT p.topics FROM projects p WHERE {VISIBLE}", user, user):
+        for topic in filter(None, row["topics"].split(", ")):
+            counts[topic] = counts.get(topic, 0) + 1
+    return context.render("topics.html", topics=sorted(counts.items()))

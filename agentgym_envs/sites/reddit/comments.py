@@ -1,0 +1,151 @@
+"""Writing, editing and deleting comments."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.sites.reddit.lookup import (
+    Forbidden,
+    comment_of,
+    me,
+    own,
+    post_of,
+    too_long,
+    typed,
+)
+from agentgym_envs.sites.reddit.posts import Thread, show_post, threads_of
+from agentgym_envs.sites.reddit.site import SITE
+from agentgym_envs.sites.web import NotFound, RequestContext
+
+
+@SITE.post("/p/{number}/comments", signed_in=True)
+def comment_on_post(context: RequestContext, number: str) -> Response:
+    """Comment on a post."""
+    post = post_of(context, number)
+    if post["is_locked"]:
+        raise Forbidden("This post is locked; nobody can comment on it any more.")
+    body = typed(context, "body")
+    wrong = _fault(body)
+    if wrong:
+        return show_post(context, number, {"body": wrong}, body)
+    _write(context, post["id"], None, post["user_id"], body)
+    context.flash("Your comment is published.")
+    return context.redirect(f"/p/{post['id']}")
+
+
+@SITE.get("/comments/{number}")
+def comment(context: RequestContext, number: str) -> Response:
+    """Show one comment with the replies to it, and a form to reply."""
+    return _show(context, comment_of(context, number), "", "")
+
+
+@SITE.post("/comments/{number}", signed_in=True)
+def reply(context: RequestContext, number: str) -> Response:
+    """Reply to a comment."""
+    answered = comment_of(context, number)
+    if answered["is_locked"] or answered["is_deleted"]:
+        raise Forbidden("Nobody can reply to this comment any more.")
+    body = typed(context, "body")
+    wrong = _fault(body)
+    if wrong:
+        return _show(context, answered, wrong, body)
+    _write(context, answered["post_id"], answered["id"], answered["user_id"], body)
+    context.flash("Your reply is published.")
+    return context.redirect(f"/comments/{answered['id']}")
+
+
+@SITE.get("/comments/{number}/edit", signed_in=True)
+def edit_comment(context: RequestContext, number: str) -> Response:
+    """Show the form with the user's own comment."""
+    row = _own_comment(context, number)
+    return context.render("comment_form.html", comment=row, body=row["body"], wrong="")
+
+
+@SITE.post("/comments/{number}/edit", signed_in=True)
+def change_comment(context: RequestContext, number: str) -> Response:
+    """Change the user's own comment."""
+    row = _own_comment(context, number)
+    body = typed(context, "body")
+    wrong = _fault(body)
+    if wrong:
+        return context.render("comment_form.html", status=422, comment=row, body=body, wrong=wrong)
+    context.run("UPDATE comments SET body = ?, is_edited = 1 WHERE id = ?", body, row["id"])
+    context.flash("Your comment has been changed.")
+    return context.redirect(f"/comments/{row['id']}")
+
+
+@SITE.get("/comments/{number}/delete", signed_in=True)
+def ask_delete_comment(context: RequestContext, number: str) -> Response:
+    """Ask whether the comment shall really go."""
+    row = _own_comment(context, number)
+    return context.render(
+        "delete.html", what="comment", text=row["body"], path=f"/comments/{row['id']}", num_lost=0
+    )
+
+
+@SITE.post("/comments/{number}/delete", signed_in=True)
+def delete_comment(context: RequestContext, number: str) -> Response:
+    """Delete the user's own comment; what was replied to it stays below an empty one."""
+    row = _own_comment(context, number)
+    if context.row("SELECT 1 FROM comments WHERE parent_id = ?", row["id"]):
+        context.run("UPDATE comments SET body = '', is_deleted = 1 WHERE id = ?", row["id"])
+    else:
+        context.run("DELETE FROM comments WHERE id = ?", row["id"])
+    context.run("UPDATE posts SET num_comments = num_comments - 1 WHERE id = ?", row["post_id"])
+    context.flash("Your comment has been deleted.")
+    return context.redirect(f"/p/{row['post_id']}")
+
+
+def _own_comment(context: RequestContext, number: str) -> sqlite3.Row:
+    row = comment_of(context, number)
+    own(context, row)
+    if row["is_deleted"]:
+        raise NotFound("This comment has been deleted.")
+    return row
+
+
+def _fault(body: str) -> str:
+    return too_long(body, 10_000) if body else "Write something first."
+
+
+def _write(
+    context: RequestContext, post: int, parent: int | None, answered: int, body: str
+) -> None:
+    number = context.run(
+        "INSERT INTO comments (post_id, parent_id, user_id, body, created_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        post,
+        parent,
+        me(context),
+        body,
+        context.now,
+    )
+    context.run("UPDATE posts SET num_comments = num_comments + 1 WHERE id = ?", post)
+    if answered != me(context):
+        context.run(
+            "INSERT INTO notifications (user_id, comment_id) VALUES (?, ?)", answered, number
+        )
+
+
+def _show(context: RequestContext, row: sqlite3.Row, wrong: str, body: str) -> Response:
+    thread = _within(threads_of(context, row["post_id"], "best"), row["id"])
+    return context.render(
+        "comment.html",
+        status=422 if wrong else 200,
+        thread=thread,
+        comment=row,
+        wrong=wrong,
+        body=body,
+    )
+
+
+def _within(threads: list[Thread], number: int) -> Thread:
+    waiting = list(threads)
+    while waiting:
+        thread = waiting.pop()
+        if thread.comment["id"] == number:
+            return thread
+        waiting += thread.replies
+    raise NotFound("There is no such comment; it may have been removed.")

@@ -1,0 +1,131 @@
+"""The address book."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.sites.shopping.fields import Fields, Texts
+from agentgym_envs.sites.shopping.site import SITE
+from agentgym_envs.sites.web import NotFound, RequestContext
+
+
+@SITE.get("/account/addresses", signed_in=True)
+def addresses(context: RequestContext) -> Response:
+    """List the addresses, the default one first."""
+    assert context.user is not None
+    return context.render(
+        "addresses.html",
+        addresses=context.rows(
+            "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id",
+            context.user["id"],
+        ),
+    )
+
+
+@SITE.get("/account/addresses/new", signed_in=True)
+def new(context: RequestContext) -> Response:
+    """Show an empty form."""
+    assert context.user is not None
+    return _form(context, Texts(name=context.user["name"]), Texts(), None)
+
+
+@SITE.post("/account/addresses/new", signed_in=True)
+def add(context: RequestContext) -> Response:
+    """Add an address."""
+    assert context.user is not None
+    fields = Fields(context)
+    address = fields.address()
+    if not fields.is_valid:
+        return _form(context, fields.values, fields.errors, None)
+    number = context.run(
+        "INSERT INTO addresses (customer_id, name, street, town, postcode, phone) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        *(context.user["id"], *address.values()),
+    )
+    if context.field("default"):
+        _make_default(context, number)
+    context.flash("The address was added.")
+    return context.redirect("/account/addresses")
+
+
+@SITE.get("/account/addresses/{number}", signed_in=True)
+def edit(context: RequestContext, number: str) -> Response:
+    """Show the form of an address."""
+    row = _address(context, number)
+    return _form(context, Texts((key, str(row[key])) for key in row.keys()), Texts(), row)
+
+
+@SITE.post("/account/addresses/{number}", signed_in=True)
+def save(context: RequestContext, number: str) -> Response:
+    """Change an address."""
+    row = _address(context, number)
+    fields = Fields(context)
+    address = fields.address()
+    if not fields.is_valid:
+        return _form(context, fields.values, fields.errors, row)
+    context.run(
+        "UPDATE addresses SET name = ?, street = ?, town = ?, postcode = ?, phone = ? WHERE id = ?",
+        *(*address.values(), row["id"]),
+    )
+    if context.field("default"):
+        _make_default(context, row["id"])
+    context.flash("The address was saved.")
+    return context.redirect("/account/addresses")
+
+
+@SITE.post("/account/addresses/{number}/default", signed_in=True)
+def make_default(context: RequestContext, number: str) -> Response:
+    """Make an address the default one."""
+    _make_default(context, _address(context, number)["id"])
+    context.flash("The default address was changed.")
+    return context.redirect("/account/addresses")
+
+
+@SITE.post("/account/addresses/{number}/delete", signed_in=True)
+def delete(context: RequestContext, number: str) -> Response:
+    """Delete an address, unless it is the default one."""
+    row = _address(context, number)
+    if row["is_default"]:
+        context.flash(
+            "The default address cannot be deleted. Choose another default first.", "error"
+        )
+    else:
+        context.run("DELETE FROM addresses WHERE id = ?", row["id"])
+        context.flash("The address was deleted.")
+    return context.redirect("/account/addresses")
+
+
+def _address(context: RequestContext, number: str) -> sqlite3.Row:
+    assert context.user is not None
+    row = context.row(
+        "SELECT * FROM addresses WHERE id = ? AND customer_id = ?", number, context.user["id"]
+    )
+    if row is None:
+        raise NotFound("There is no such address in your address book.")
+    return row
+
+
+def _make_default(context: RequestContext, number: int) -> None:
+    assert context.user is not None
+    context.run(
+        "UPDATE addresses SET is_default = (id = ?) WHERE customer_id = ?",
+        *(number, context.user["id"]),
+    )
+
+
+def _form(
+    context: RequestContext,
+    values: Texts,
+    errors: Texts,
+    row: sqlite3.Row | None,
+) -> Response:
+    return context.render(
+        "address.html",
+        status=422 if errors else 200,
+        values=values,
+        errors=errors,
+        address=row,
+        wants_default=bool(context.form.get("default")),
+    )

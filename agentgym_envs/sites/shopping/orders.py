@@ -1,0 +1,122 @@
+"""A customer's orders: the list, one order, ordering again, cancelling."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from starlette.responses import Response
+
+from agentgym_envs.sites.paging import Pages
+from agentgym_envs.sites.shopping.cart import put_in_cart
+from agentgym_envs.sites.shopping.delivery import CANCEL_REASONS, STATUSES
+from agentgym_envs.sites.shopping.site import SITE
+from agentgym_envs.sites.web import NotFound, RequestContext
+
+PER_PAGE = 10
+STATUS_OPTIONS = [("", "All statuses"), *((status, status.capitalize()) for status in STATUSES)]
+
+
+@SITE.get("/account/orders", signed_in=True)
+def orders(context: RequestContext) -> Response:
+    """List the orders, the latest first, by status and by a product's name."""
+    assert context.user is not None
+    status, product = context.field("status"), context.field("product")
+    condition = (
+        "customer_id = ? AND (? = '' OR status = ?) AND (? = '' OR EXISTS (SELECT 1 FROM "
+        "order_items i WHERE i.order_id = o.id AND instr(lower(i.name), ?)))"
+    )
+    values = (context.user["id"], status, status, product, product.lower())
+    total = context.value(f"SELECT count(*) FROM orders o WHERE {condition}", *values)
+    pages = Pages.of(context, total, PER_PAGE)
+    return context.render(
+        "orders.html",
+        pages=pages,
+        statuses=STATUS_OPTIONS,
+        orders=context.rows(
+            f"SELECT * FROM orders o WHERE {condition} ORDER BY created_at DESC, id DESC "
+            "LIMIT ? OFFSET ?",
+            *(*values, pages.size, pages.offset),
+        ),
+    )
+
+
+@SITE.get("/account/orders/{number}", signed_in=True)
+def order(context: RequestContext, number: str) -> Response:
+    """Show one order."""
+    return _page(context, _order(context, number), error="")
+
+
+@SITE.post("/account/orders/{number}/reorder", signed_in=True)
+def reorder(context: RequestContext, number: str) -> Response:
+    """Put an order's products into the cart again, as far as they can be had."""
+    row = _order(context, number)
+    problems = []
+    for item in _items(context, row["id"]):
+        if item["product_id"] is None:
+            problems.append(f"{item['name']} is no longer sold.")
+        elif problem := put_in_cart(context, item["product_id"], item["quantity"]):
+            problems.append(problem)
+    if problems:
+        context.flash(" ".join(problems), "error")
+    else:
+        context.flash(f"The products of order {number} are in your cart.")
+    return context.redirect("/cart")
+
+
+@SITE.post("/account/orders/{number}/cancel", signed_in=True)
+def cancel(context: RequestContext, number: str) -> Response:
+    """Cancel an order that is still pending; its goods go back into stock."""
+    row = _order(context, number)
+    if row["status"] != "pending":
+        context.flash("Only a pending order can be cancelled.", "error")
+        return context.redirect(f"/account/orders/{number}")
+    reason = context.field("reason")
+    if reason not in CANCEL_REASONS:
+        return _page(context, row, error="Please choose a reason.")
+    context.run("UPDATE orders SET status = 'cancelled' WHERE id = ?", row["id"])
+    context.run(
+        "UPDATE products SET stock = stock + i.quantity FROM order_items i "
+        "WHERE i.order_id = ? AND i.product_id = products.id",
+        row["id"],
+    )
+    context.run(
+        "INSERT INTO order_comments (order_id, text, status, is_customer_notified, created_at) "
+        "VALUES (?, ?, 'cancelled', 1, ?)",
+        *(row["id"], reason, context.now),
+    )
+    context.flash(f"Order {number} was cancelled.")
+    return context.redirect(f"/account/orders/{number}")
+
+
+def _order(context: RequestContext, number: str) -> sqlite3.Row:
+    assert context.user is not None
+    row = context.row(
+        "SELECT * FROM orders WHERE number = ? AND customer_id = ?", number, context.user["id"]
+    )
+    if row is None:
+        raise NotFound("There is no such order among yours.")
+    return row
+
+
+def _items(context: RequestContext, order_id: int) -> list[sqlite3.Row]:
+    return context.rows(
+        "SELECT i.*, p.slug, p.is_enabled FROM order_items i "
+        "LEFT JOIN products p ON p.id = i.product_id WHERE i.order_id = ? ORDER BY i.id",
+        order_id,
+    )
+
+
+def _page(context: RequestContext, row: sqlite3.Row, *, error: str) -> Response:
+    return context.render(
+        "order.html",
+        status=422 if error else 200,
+        order=row,
+        items=_items(context, row["id"]),
+        shipments=context.rows("SELECT * FROM shipments WHERE order_id = ? ORDER BY id", row["id"]),
+        comments=context.rows(
+            "SELECT * FROM order_comments WHERE order_id = ? AND is_customer_notified ORDER BY id",
+            row["id"],
+        ),
+        reasons=[("", "Please choose"), *((reason, reason) for reason in CANCEL_REASONS)],
+        error=error,
+    )

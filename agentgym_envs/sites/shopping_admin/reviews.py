@@ -1,0 +1,132 @@
+"""Reviews: the grid, what is done to many at once, and the form of one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from agentgym_envs.sites.filters import count
+from agentgym_envs.sites.shopping_admin.entries import Entries, read_id, read_whole
+from agentgym_envs.sites.shopping_admin.grids import Grid, choices_of
+from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.web import NotFound, RequestContext
+
+STATUSES = ("approved", "pending", "rejected")
+RATINGS = {
+    "5": ("5 stars", "r.rating = 5"),
+    "4": ("4 stars", "r.rating = 4"),
+    "3": ("3 stars", "r.rating = 3"),
+    "2": ("2 stars", "r.rating = 2"),
+    "1": ("1 star", "r.rating = 1"),
+    "low": ("Below 3 stars", "r.rating < 3"),
+    "high": ("4 stars and more", "r.rating >= 4"),
+}
+SORTING = {
+    "newest": ("Newest first", "r.created_at DESC, r.id DESC"),
+    "oldest": ("Oldest first", "r.created_at, r.id"),
+    "product": ("Product", "p.name, r.id"),
+}
+MASS_ACTIONS = {"approved": "Approve", "rejected": "Reject", "pending": "Set to pending"}
+
+
+@SITE.get("/reviews", signed_in=True)
+def reviews(context: RequestContext) -> Response:
+    """List reviews."""
+    grid = Grid(context, "reviews r JOIN products p ON p.id = r.product_id", SORTING)
+    grid.contains("product", "p.name", "p.sku")
+    grid.contains("text", "r.title", "r.body")
+    grid.contains("nickname", "r.nickname")
+    grid.equals("status", "r.status", STATUSES)
+    rating = context.field("rating")
+    if rating in RATINGS:
+        grid.add(RATINGS[rating][1])
+    grid.days("r.created_at")
+    rows, pages = grid.rows(
+        "r.id, r.nickname, r.title, r.rating, r.status, r.created_at, p.name AS product"
+    )
+    return context.render(
+        "reviews.html",
+        rows=rows,
+        pages=pages,
+        grid=grid,
+        choices=choices_of(STATUSES),
+        ratings=[(key, label) for key, (label, _) in RATINGS.items()],
+        actions=list(MASS_ACTIONS.items()),
+    )
+
+
+@SITE.post("/reviews/mass", signed_in=True)
+def change_many(context: RequestContext) -> Response:
+    """Approve or reject the ticked reviews."""
+    back = context.way_back("/reviews", name="back")
+    status = context.field("action")
+    ids = [number for text in context.fields("review") if (number := read_whole(text)) is not None]
+    if status not in MASS_ACTIONS:
+        context.flash("Choose what to do with the reviews.", "error")
+    elif not ids:
+        context.flash("Tick at least one review.", "error")
+    else:
+        done = 0
+        for number in dict.fromkeys(ids):
+            done += context.db.execute(
+                "UPDATE reviews SET status = ? WHERE id = ?", (status, number)
+            ).rowcount
+        context.flash(f"{count(done, 'review')} set to {status}.")
+    return context.redirect(back)
+
+
+@SITE.get("/reviews/{review_id}", signed_in=True)
+def edit_review(context: RequestContext, review_id: str) -> Response:
+    """Show the form of a review."""
+    row = _review_of(context, review_id)
+    return _form(context, row, dict(row), {})
+
+
+@SITE.post("/reviews/{review_id}", signed_in=True)
+def save_review(context: RequestContext, review_id: str) -> Response:
+    """Change a review."""
+    row = _review_of(context, review_id)
+    entries = Entries(context)
+    values: dict[str, Any] = {
+        "status": entries.one_of("status", "the status", STATUSES),
+        "rating": entries.one_of("rating", "the rating", ("1", "2", "3", "4", "5")),
+        "nickname": entries.text("nickname", "Nickname", longest=60),
+        "title": entries.text("title", "Title", longest=120),
+        "body": entries.text("body", "Review", longest=4000),
+    }
+    if entries.errors:
+        return _form(context, row, values, entries.errors)
+    changes = ", ".join(f"{name} = ?" for name in values)
+    context.run(f"UPDATE reviews SET {changes} WHERE id = ?", *values.values(), row["id"])
+    context.flash("The review was saved.")
+    return context.redirect(f"/reviews/{row['id']}")
+
+
+def _review_of(context: RequestContext, review_id: str) -> sqlite3.Row:
+    row = context.row(
+        "SELECT r.*, p.name AS product FROM reviews r JOIN products p ON p.id = r.product_id "
+        "WHERE r.id = ?",
+        read_id(review_id),
+    )
+    if row is None:
+        raise NotFound("There is no such review.")
+    return row
+
+
+def _form(
+    context: RequestContext,
+    row: sqlite3.Row,
+    values: Mapping[str, Any],
+    errors: Mapping[str, str],
+) -> Response:
+    return context.render(
+        "review.html",
+        review=row,
+        values=values,
+        errors=errors,
+        choices=choices_of(STATUSES),
+        ratings=[(key, label) for key, (label, _) in RATINGS.items() if key.isdecimal()],
+    )

@@ -1,0 +1,1 @@
+"""Episodes as records, and the files that hold them."""
