@@ -20,9 +20,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-MOST = {1: 12, 2: 4}
-"""Cases of a table in the quick run, by the number of tables that a test multiplies."""
-_MOST_OF_MORE = 3
+MOST = {1: 6, 2: 3}
+"""Cases of a long table in the quick run, by the number of tables that a test multiplies. A table
+with fewer than twice as many is taken whole."""
+_MOST_OF_MORE = 2
 
 _APART = {"slow", "science", "gpu", "vllm", "llm", "browser", "ray", "openenv"}
 """Marks of cases that neither run takes, so that none of them is among the few."""
@@ -98,8 +99,11 @@ def _marks_of(case: Any) -> set[str]:
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """Return at most so many of the places 0 to count - 1, the first and the last among them."""
-    if count <= most:
+    """Return so many of the places 0 to count - 1, the first and the last among them.
+
+    Fewer than twice as many are all returned.
+    """
+    if count < 2 * most:
         return list(range(count))
     return [place * (count - 1) // (most - 1) for place in range(most)]
 

@@ -57,6 +57,7 @@ def test_an_sdist_holds_all_that_a_build_and_the_tests_need(source: Path) -> Non
     assert wanted - names == set()
 
 
+@pytest.mark.full
 def test_a_wheel_holds_exactly_the_four_packages(wheel_names: set[str]) -> None:
     top = {name.partition("/")[0] for name in wheel_names}
     assert {name for name in top if not name.endswith(".dist-info")} == set(PACKAGES)

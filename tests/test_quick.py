@@ -54,7 +54,7 @@ def counted(small: pytest.Pytester, *words: str) -> int:
 def test_the_quick_run_takes_a_few_cases_and_leaves_out_what_is_full(
     small: pytest.Pytester,
 ) -> None:
-    assert counted(small) == 12 + 4 * 4 + 2 + 12 + 1
+    assert counted(small) == 6 + 3 * 5 + 2 + 6 + 1
     assert not {"test_full"} & {name.rpartition(":")[2] for name in durations(small)}
 
 
@@ -63,7 +63,7 @@ def test_the_full_run_takes_all_and_the_rest_is_what_the_quick_one_left(
 ) -> None:
     everything = 40 + 50 + 2 + 30 + 1 + 1
     assert counted(small, "--full", "-m", "not slow") == everything
-    rest = everything - (12 + 4 * 4 + 2 + 12)  # what is drawn is drawn in both
+    rest = everything - (6 + 3 * 5 + 2 + 6)  # what is drawn is drawn in both
     assert counted(small, "--full", "-m", "full and not slow") == rest
 
 
@@ -94,7 +94,7 @@ def test_a_quick_test_that_takes_long_fails_where_a_limit_is_set(small: pytest.P
     ended.stdout.fnmatch_lines(["*of the processor, allowed are 0.01*mark it `full`*"])
 
 
-@pytest.mark.parametrize(("count", "most"), [(3, 12), (12, 12), (13, 12), (490, 12), (9, 4)])
+@pytest.mark.parametrize(("count", "most"), [(12, 6), (13, 6), (490, 6), (9, 4)])
 def test_places_are_spread_evenly_from_the_first_to_the_last(count: int, most: int) -> None:
     places = evenly(count, most)
     assert len(places) == len(set(places)) == min(count, most)

@@ -101,6 +101,7 @@ def test_a_round_learns_the_successes_of_its_exploration(
     ]
 
 
+@pytest.mark.full
 def test_rounds_explore_other_tasks_and_learn_nothing_twice(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:
@@ -113,6 +114,7 @@ def test_rounds_explore_other_tasks_and_learn_nothing_twice(
     assert rounds[-1].trained_on == len(learned)
 
 
+@pytest.mark.full
 def test_every_round_leaves_its_model_and_the_last_one_is_the_result(
     evolve: Callable[..., list[Round]], tmp_path: Path
 ) -> None:
@@ -128,6 +130,7 @@ def test_every_round_leaves_its_model_and_the_last_one_is_the_result(
     assert (tmp_path / "run" / "round_1" / "metrics.jsonl").is_file()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("start_from", "names"),
     [("initial", ["model", "model", "round_2"]), ("current", ["model", "round_1", "round_2"])],
@@ -150,6 +153,7 @@ def test_fine_tuning_starts_from_the_initial_model_unless_told_otherwise(
     assert loaded == names  # a round each, then the last one's for the result
 
 
+@pytest.mark.full
 def test_rounds_are_merged_with_the_base_set_alone_unless_told_otherwise(
     evolve: Callable[..., list[Round]],
 ) -> None:

@@ -318,6 +318,7 @@ def test_success_under_an_earlier_horizon_does_not_count_for_the_present_one() -
     assert starts[8] == (0, 4, 9)
 
 
+@pytest.mark.full
 def test_a_batch_that_serves_several_steps_counts_them(tmp_path: Path) -> None:
     with one_server() as (_, urls):
         trainer = make_trainer(tmp_path, urls, 2, num_iterations=2, max_steps=4)
@@ -383,6 +384,7 @@ def test_a_server_restarted_amid_what_is_played_ahead_is_given_weights_by_the_tr
             assert largest_gap(one, snapshots.weights[weights.pop()]) < 1e-4
 
 
+@pytest.mark.full
 def test_evaluations_and_what_is_played_ahead_share_the_environments(tmp_path: Path) -> None:
     with one_server() as (_, urls):
         trainer = make_trainer(
@@ -395,6 +397,7 @@ def test_evaluations_and_what_is_played_ahead_share_the_environments(tmp_path: P
     assert [len(batch) for batch in batches_of(tmp_path)] == [EPISODES] * 2
 
 
+@pytest.mark.full
 def test_what_breaks_the_play_ends_the_training_with_a_checkpoint(tmp_path: Path) -> None:
     with one_server() as (served, urls):
         complete = served.answers[COMPLETIONS]

@@ -219,6 +219,7 @@ def test_the_loss_is_corrected_by_the_recorded_logprobs(tmp_path: Path) -> None:
     assert max(largest.values()) > 1e-2
 
 
+@pytest.mark.full
 def test_lockstep_repeats(tmp_path: Path) -> None:
     for name in "ab":
         make_trainer(tmp_path / name, 2).train()

@@ -72,6 +72,7 @@ def test_a_step_holds_whole_groups_of_each_environment(trainer_in: TrainerIn) ->
     assert len(set(tasks)) == 6
 
 
+@pytest.mark.full
 def test_what_is_left_of_a_share_comes_with_the_next_step(trainer_in: TrainerIn) -> None:
     trainer = trainer_in(env={"env": BOTH, "mix": "3,1"}, max_steps=4)
     trainer.train()

@@ -134,6 +134,7 @@ def test_machinery_that_stays_broken_ends_a_run_with_a_checkpoint(
     assert_equal_runs(folder, undisturbed)
 
 
+@pytest.mark.full
 def test_a_resumed_run_waits_as_long_as_one_that_has_played(
     train: Train, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

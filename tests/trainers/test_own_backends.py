@@ -227,6 +227,7 @@ def test_only_what_can_be_asked_meanwhile_plays_ahead(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.full
 def test_agentevol_opens_a_backend_for_each_rounds_model(tmp_path: Path) -> None:
     backends: list[Counted] = []
     spec = BackendSpec("counted", opened(backends), samples_from_model=True)

@@ -64,6 +64,7 @@ def test_a_trainer_of_another_package_is_an_algorithm_of_train(
     assert first["batch_baseline"] == pytest.approx(first["reward"])
 
 
+@pytest.mark.full
 def test_an_installed_trainer_is_found_by_a_new_process(distribution: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "benchmarks", "train", "batch_basline"],

@@ -59,6 +59,7 @@ def policy_and_critic_steps(trainer: Any) -> tuple[float, float]:
     return moved[0], moved[1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options",
     [

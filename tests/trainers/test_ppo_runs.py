@@ -39,6 +39,7 @@ def test_training_learns_what_is_rewarded(level: str, trainer_in: Maker) -> None
     assert sum(success[-3:]) > sum(success[:3]) + 0.5
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["own", "head"])
 def test_the_critic_learns_what_episodes_are_worth(kind: str, trainer_in: Maker) -> None:
     given = [played([float(n % 2)], [1, 1, 1], seed=n) for n in range(4)]

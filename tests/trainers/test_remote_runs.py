@@ -44,6 +44,7 @@ def url() -> Iterator[str]:
         yield url
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", ["sync", "thread"])
 def test_steps_over_the_wire_equal_those_in_process(
     trainer_in: TrainerIn, url: str, backend: str

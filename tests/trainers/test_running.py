@@ -260,6 +260,7 @@ def test_steps_whose_gradient_is_not_finite_are_skipped_and_counted(
     assert "--learning_rate" in caplog.text
 
 
+@pytest.mark.full
 def test_a_run_of_skipped_steps_stops_with_an_explanation(
     trainer_in: Callable[..., Any],
 ) -> None:

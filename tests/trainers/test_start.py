@@ -36,6 +36,7 @@ def logits(model: Any) -> torch.Tensor:
     return scores
 
 
+@pytest.mark.full
 def test_a_second_adapter_loads_on_the_merged_start(adapter: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     train(adapter, run, "--use_peft", "--lora_r", "2", "--learning_rate", "1e-9")

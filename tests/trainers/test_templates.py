@@ -210,6 +210,7 @@ def test_the_experts_text_closes_the_thought_that_is_opened(folder: str) -> None
     assert texts == {"\n</think>\n\na<|im_end|>", "\n</think>\n\nb<|im_end|>"}
 
 
+@pytest.mark.full
 def test_agentevol_plays_and_learns_with_a_template(folder: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert 0 == agentevol(

@@ -120,6 +120,7 @@ def test_an_episode_of_each_scenario(kind: str) -> None:
         assert len(server.requests) - asked == 1
 
 
+@pytest.mark.full
 def test_completions_are_read_as_agentgyms_clients_do() -> None:
     with serving(fixed(under("textcraft", SCENARIOS["alfworld"]))) as server:
         env = make(server, "textcraft", action_format="react")

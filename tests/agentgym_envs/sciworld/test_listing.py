@@ -160,6 +160,7 @@ def test_the_original_reads_nothing_but_an_answer() -> None:
     env.close()
 
 
+@pytest.mark.full
 def test_to_ask_what_an_action_means_changes_nothing(listing: Any) -> None:
     play(listing, POWER, ("open door to workshop", "go to workshop", "open drawer"))
     simulator = listing.simulator

@@ -48,6 +48,7 @@ def solves(numbers: list[int]) -> None:
     env.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("task", QUICK)
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_the_expert_solves_a_quick_task(task: str, split: str) -> None:

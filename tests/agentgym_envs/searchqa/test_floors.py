@@ -27,6 +27,7 @@ def success(name: str, every: int) -> dict[str, float]:
     return {family: solved[family] / tasks[family] for family in FAMILIES}
 
 
+@pytest.mark.full
 def test_the_question_alone_answers_few_of_any_family() -> None:
     assert max(success("question_only", 1).values()) <= 0.05
 

@@ -339,6 +339,7 @@ def test_a_step_that_does_not_end_is_stopped_by_the_clock(program: str, one_seco
     assert run_python(program) == "TimeoutError: stopped after 1 seconds"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("last", ["a", "{a: 1}", "{a}"])
 def test_a_value_that_never_ends_is_stopped_inside_the_sandbox(last: str) -> None:
     # In a process of its own: what this would hang is the process, whose other slots would wait.
@@ -471,6 +472,7 @@ def test_a_hung_worker_is_replaced_and_fails_one_call(one_second: None) -> None:
     assert run_python("1 + 1") == "2"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("named", ["", "/nowhere/monty"])
 def test_a_missing_sandbox_is_told_when_the_environment_is_made(named: str, tmp_path: Path) -> None:
     script = (

@@ -31,6 +31,7 @@ def test_both_halves_name_the_version_and_the_hash() -> None:
     assert embedded_world()[0] is corpus
 
 
+@pytest.mark.full
 def test_its_folder_is_played_as_it_is_and_loaded_once(folder: Path) -> None:
     source = open_source(folder, None)
     assert source is open_source(str(folder), None)
@@ -69,6 +70,7 @@ def test_a_folder_without_a_description_is_no_world(folder: Path) -> None:
     assert not WORLD.is_in(folder)
 
 
+@pytest.mark.full
 def test_the_first_use_needs_no_cache_and_little_time() -> None:
     """Its own processor time, since other processes may run beside it."""
     pytest.importorskip("bm25s")

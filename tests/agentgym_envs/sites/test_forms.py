@@ -26,6 +26,7 @@ def test_every_page_is_found_by_following_links(site: str) -> None:
     assert set(pages(site)) == set(page_routes(site))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("site", SITES)
 def test_headings_leave_no_level_out(site: str) -> None:
     for url, page in _opened(site):

@@ -237,6 +237,7 @@ def test_the_clock_is_the_last_resort() -> None:
     database.end_idle()
 
 
+@pytest.mark.full
 def test_a_slow_statement_holds_no_other_up() -> None:
     database = slow_database(60.0)
 

@@ -53,6 +53,7 @@ def test_a_report_has_the_papers_numbers_only_beside_the_papers_panel(sweep):
     assert "does not compare with the paper's numbers" in searchqa
 
 
+@pytest.mark.full
 def test_the_page_is_one_file_and_shows_names_as_text(sweep):
     page = (sweep.path / "report.html").read_text()
     assert "<script" not in page and "&lt;script&gt;" in page

@@ -145,6 +145,7 @@ def test_ctrl_c_gives_up_every_batch(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert worker.play(None) == ({}, True)
 
 
+@pytest.mark.full
 def test_a_workers_seconds_are_shared_out_among_its_batches(tmp_path: Path) -> None:
     with serving({CHAT: lambda body: time.sleep(0.05) or message("inventory")}) as server:
         asked = served(server.url, tasks=tuple(f"textcraft_{n}" for n in range(12)))

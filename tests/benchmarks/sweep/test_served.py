@@ -42,6 +42,7 @@ def listed(folder, url, **changes):
     return "--policies", str(path)
 
 
+@pytest.mark.full
 def test_models_of_one_server_are_told_apart_by_their_names_everywhere(tmp_path, capsys):
     with serving({CHAT: lambda body: message("add 1")}) as server:
         assert swept(tmp_path / "out", *WORDS, *listed(tmp_path, server.url)) == 0
@@ -66,6 +67,7 @@ def test_models_of_one_server_are_told_apart_by_their_names_everywhere(tmp_path,
     assert (header[-1], large[-1], small[-1]) == ("cost an episode", "2.00", "0")
 
 
+@pytest.mark.full
 def test_another_price_or_place_of_the_file_goes_on_and_another_model_does_not(tmp_path, capsys):
     with serving({CHAT: lambda body: message("add 1")}) as server:
         out = tmp_path / "out"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from lab.studies.pictures import DRAWINGS
@@ -31,6 +32,7 @@ def draw(name: str, out: Path, grounds: list[str]) -> list[Path]:
     return list(DRAWINGS[study.curves](out, [Results(study, out / each) for each in grounds]))
 
 
+@pytest.mark.full
 def test_each_ground_has_a_panel_of_the_seeds_that_have_begun(tmp_path: Path) -> None:
     for seed, ground in ((0, "BabyAI"), (1, "BabyAI"), (0, "TextCraft")):
         log(tmp_path / ground / "grpo" / f"seed_{seed}" / "model", 0.25)
@@ -48,6 +50,7 @@ def test_each_ground_has_a_panel_of_the_seeds_that_have_begun(tmp_path: Path) ->
     assert not draw("language_model", tmp_path, ["WebArena"])
 
 
+@pytest.mark.full
 def test_the_curve_under_the_fixed_horizon_is_drawn_too(tmp_path: Path) -> None:
     painted = []
     for place, success in (("grpo", 0.25), ("grpo_fixed", 0.75)):

@@ -63,6 +63,7 @@ def test_logprobs_are_those_of_one_forward_pass(family, kv_heads):
     assert session.worst_error(model) < 1e-4
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(6))
 def test_logprobs_hold_when_rows_come_and_go_at_random(seed):
     draws = random.Random(seed)

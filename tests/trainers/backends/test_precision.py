@@ -117,6 +117,7 @@ def sampled_in(monkeypatch: pytest.MonkeyPatch) -> set[torch.dtype]:
     return seen
 
 
+@pytest.mark.full
 def test_turns_are_sampled_in_the_precision_of_training(
     tmp_path: Path, sampled_in: set[torch.dtype]
 ) -> None:

@@ -30,6 +30,7 @@ def play(backend, batches, turns=3):
     return sampled
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cache", [True, False])
 def test_a_row_with_a_stream_of_its_own_does_not_notice_its_company(cache):
     together = play(backend(), [[1, 2, 3, 4, 5]])

@@ -49,6 +49,7 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> list[Rehearsed]:
     return steps
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("family", ["qwen3", "qwen2-sliding", "llama"])
 def test_replayed_logprobs_are_those_of_one_forward_pass(
     captured: list[Rehearsed], family: str

@@ -115,6 +115,7 @@ def test_turns_come_back_with_their_budgets_seeds_and_logprobs() -> None:
     assert (sent["ignore_eos"], sent["top_p"], sent["top_k"]) == (True, 1.0, 0)
 
 
+@pytest.mark.full
 def test_logprobs_of_another_distribution_are_refused_where_it_matters() -> None:
     with serving(answers_of(make_model(), tempers=False)) as server:
         backend = backend_of(server)
@@ -125,6 +126,7 @@ def test_logprobs_of_another_distribution_are_refused_where_it_matters() -> None
         assert backend_of(server).generate(prompts_of(5), Sampling(2, 0.7), keys=[0])
 
 
+@pytest.mark.full
 def test_a_policy_that_is_sure_of_its_first_token_is_no_server_without_a_temperature() -> None:
     model = make_model()
     with torch.no_grad():

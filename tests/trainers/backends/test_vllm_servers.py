@@ -45,6 +45,7 @@ def down(body: dict[str, Any]) -> Failure:
     return Failure(500)
 
 
+@pytest.mark.full
 def test_rows_go_to_the_server_with_the_fewest_and_stay_there() -> None:
     with several() as (_, servers, urls):
         backend = VLLMServersBackend(urls, retries=0)
@@ -64,6 +65,7 @@ def test_rows_go_to_the_server_with_the_fewest_and_stay_there() -> None:
         assert asked(servers[emptier])[-1] == prompts_of(30)[0]
 
 
+@pytest.mark.full
 def test_what_is_sampled_does_not_depend_on_the_server() -> None:
     prompts, keys, budgets = prompts_of(5, 40, 41), [4, 5, 6], [9, 3, 50]
     with several() as (_, servers, urls):
@@ -104,6 +106,7 @@ def test_the_rows_of_a_server_that_fails_move_and_it_is_asked_again_with_the_nex
         assert again == turns  # a row that comes back begins anew, and the weights are the same
 
 
+@pytest.mark.full
 def test_a_server_restarted_amid_a_batch_gives_its_rows_away(tmp_path: Path) -> None:
     model, prompts = trained(), prompts_of(5, 40, 41, 42)
     with several() as (served, servers, urls):
@@ -135,6 +138,7 @@ def test_where_none_is_left_it_is_a_failure_and_the_next_turn_begins_with_the_we
             backend.sync_weights(2)
 
 
+@pytest.mark.full
 def test_the_weights_are_written_once_for_all_servers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

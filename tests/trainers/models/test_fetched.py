@@ -112,6 +112,7 @@ def test_what_is_fetched_is_a_policy_under_its_own_name() -> None:
     assert _file("smollm2") == smollm2_folder() / "tokenizer.json"
 
 
+@pytest.mark.full
 def test_the_one_that_has_seen_babyai_is_made_of_it_and_an_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +158,7 @@ def test_the_viewer_fetches_nothing() -> None:
     assert left_in_cache() == []
 
 
+@pytest.mark.full
 def test_a_command_plays_with_it(capfd: pytest.CaptureFixture[str]) -> None:
     options = "--env TextCraft --num_tasks 1 --max_turns 1 --max_tokens_per_turn 4"
     # 256 positions are too few for TextCraft's instruction: the episode ends before its first turn.

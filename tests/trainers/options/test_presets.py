@@ -222,6 +222,7 @@ def test_qlora_asks_for_four_bits() -> None:
     assert model.use_peft
 
 
+@pytest.mark.full
 def test_a_preset_with_lora_trains_on_a_small_model(tmp_path: Path) -> None:
     """The whole preset, the horizon and batch aside: 4 batches of 2 tasks, 2 steps each."""
     out = tmp_path / "out"

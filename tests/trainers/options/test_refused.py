@@ -217,6 +217,7 @@ def weights_after(trainer: Any) -> torch.Tensor:
     return torch.cat([p.detach().double().flatten() for p in trainer.model.parameters()])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "common"),
     [

@@ -170,6 +170,7 @@ def test_a_resumed_evaluation_is_the_one_that_would_have_been(tmp_path: Path) ->
     assert len(episodes["whole"]) == 16
 
 
+@pytest.mark.full
 def test_what_is_paid_for_outlives_a_server_that_breaks_for_good(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

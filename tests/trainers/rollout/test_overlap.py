@@ -235,6 +235,7 @@ def sample(overlap, backend, seed=4, *, num_envs=4, finished=None):
         return rollout.run([f"counting_{n}" for n in range(11)], finished=finished)
 
 
+@pytest.mark.full
 def test_with_a_stream_for_each_row_the_samples_do_not_depend_on_who_was_ready():
     together, apart, again = sample(False, "sync"), sample(True, "thread"), sample(True, "thread")
     for one, other, third in zip(together, apart, again, strict=True):
@@ -244,6 +245,7 @@ def test_with_a_stream_for_each_row_the_samples_do_not_depend_on_who_was_ready()
     assert [t.trace.ids for t in sample(True, "thread", seed=5)] != [t.trace.ids for t in apart]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kept", [(0, 1, 5), (2, 3, 4, 6, 7, 8, 9, 10)])
 def test_what_is_played_again_is_played_as_it_would_have_been(kept) -> None:
     """Or the failures, which end late and so are those played again, would have a second chance."""

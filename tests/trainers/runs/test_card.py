@@ -41,6 +41,7 @@ def card_of(folder: Path) -> ModelCard:
     return card
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("curves")
 def test_a_command_leaves_a_card_with_its_model_and_with_each_checkpoint(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

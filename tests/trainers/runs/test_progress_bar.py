@@ -150,6 +150,7 @@ def test_the_experts_episodes_are_shown(names: list[str]) -> None:
     environments.close()
 
 
+@pytest.mark.full
 def test_agentevol_shows_what_each_round_explores(names: list[str], tmp_path: Path) -> None:
     words = f"--env {ENV_ID} --model {make_folder(tmp_path / 'model')} --action_format plain"
     words += f" --num_explored_tasks 3 --num_samples 2 --output_dir {tmp_path / 'run'}"

@@ -118,6 +118,7 @@ def test_rows_that_train_nothing_have_no_say_in_the_entropy(
     assert trainer.state.log_history[0]["entropy"] == pytest.approx(entropy, rel=1e-5)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("masking")
 @pytest.mark.parametrize("level", ["token", "sequence"])
 def test_clipped_shares_are_those_of_any_split(level: str, scripted: Maker, tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def test_two_worlds_in_one_process_do_not_mix(fresh: Path) -> None:
     assert names[0] == names[2] != names[1]
 
 
+@pytest.mark.full
 def test_a_world_that_was_changed_is_refused(fresh: Path, tmp_path: Path) -> None:
     about = json.loads((fresh / ABOUT_FILE).read_text("utf-8"))
     about["sha256"]["shopping.sqlite"] = "0" * 64

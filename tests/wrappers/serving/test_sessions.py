@@ -96,6 +96,7 @@ def test_a_close_frame_has_no_answer_and_ends_the_session(serve: Serve) -> None:
     eventually(lambda: metric(url, "sessions_active") == 0)
 
 
+@pytest.mark.full
 def test_a_client_that_vanishes_in_a_step_is_noticed_at_once(serve: Serve) -> None:
     closed = FragileEnv.closed
     url = serve()

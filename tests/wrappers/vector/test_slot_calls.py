@@ -217,6 +217,7 @@ def test_a_hung_slot_fails_by_itself_while_the_others_play_on(backend: Any) -> N
         assert hear_all(env)[0][0] == "Goal: bring the counter to 5. The counter is 0."
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", ["thread", "process"])
 def test_an_answer_in_time_is_no_failure_however_late_one_looks(backend: Any) -> None:
     with TextVectorEnv([FragileEnv], backend=backend, step_timeout=1.0) as env:

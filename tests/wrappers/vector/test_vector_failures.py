@@ -85,6 +85,7 @@ def test_a_worker_that_exits_tells_its_status() -> None:
         assert infos == [{"failure": "the worker process died: exit status 7"}]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", ["thread", "process"])
 def test_a_hung_slot_holds_nobody_up_beyond_the_timeout(backend: Any) -> None:
     with TextVectorEnv([FragileEnv] * 3, backend=backend, step_timeout=1.0) as env:
@@ -102,6 +103,7 @@ def test_a_hung_slot_holds_nobody_up_beyond_the_timeout(backend: Any) -> None:
         assert env.step(["add 5", "add 6", "add 1"])[1] == [1.0, 1.0, 0.0]
 
 
+@pytest.mark.full
 def test_a_stopped_worker_that_cannot_read_a_long_action_is_killed_in_time() -> None:
     with TextVectorEnv([FragileEnv] * 2, backend="process", step_timeout=1.0) as env:
         env.reset(options={"task_id": 30})

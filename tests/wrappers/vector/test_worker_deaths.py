@@ -58,6 +58,7 @@ class DiesOnce(FragileEnv):
             os._exit(7)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ask", ["get", "call", "reset", "reset_async"])
 def test_a_worker_killed_between_episodes_is_replaced_unnoticed(ask: str) -> None:
     with TextVectorEnv([FragileEnv] * 2, backend="process") as env:
