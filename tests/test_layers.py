@@ -92,6 +92,30 @@ def test_a_room_imports_only_those_above_it_in_the_layout(package: str) -> None:
     assert below == []
 
 
+@pytest.mark.parametrize("package", [*LAYERS, "lab", "worlds"])
+def test_no_module_imports_its_way_back(package: str) -> None:
+    """Not even within a room, or for a type checker alone."""
+    names = {path: ".".join(path.with_suffix("").parts) for path in modules_of(package)}
+    imports = {name.removesuffix(".__init__"): set[str]() for name in names.values()}
+    for path, name in names.items():
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found = {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                dotted = {f"{node.module}.{alias.name}" for alias in node.names}
+                found = {each if each in imports else str(node.module) for each in dotted}
+            else:
+                continue
+            imports[name.removesuffix(".__init__")] |= found
+    num_modules = -1
+    while num_modules != len(imports):  # ends of chains go, circles stay
+        num_modules = len(imports)
+        left = {name for name in imports if imports[name] & set(imports)}
+        left &= set[str]().union(*imports.values())
+        imports = {name: imports[name] & left for name in left}
+    assert sorted(imports) == [], "they import each other, or lie between such modules"
+
+
 def imported_modules(path: Path) -> Iterator[str]:
     """Yield the dotted name of every import anywhere in a file."""
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):

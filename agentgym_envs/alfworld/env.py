@@ -72,8 +72,8 @@ class ALFWorldEnv(TextEnv):
         "react": RestParser(),
     }
     floors: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {
-        "listed_order": lambda env: env.sweep_moves(),
-        "reverse_order": lambda env: env.sweep_moves(backwards=True),
+        "listed_order": lambda env: moves(Sweep(env.house)),
+        "reverse_order": lambda env: moves(Sweep(env.house, backwards=True)),
     }
     house: House
 
@@ -146,6 +146,10 @@ class ALFWorldEnv(TextEnv):
         _ = self.task
         return list(self.house.commands)
 
+    def extra_info(self) -> Mapping[str, Any]:
+        """Return the original's name of the game."""
+        return {"game": self._game.game}
+
     @property
     def thing_names(self) -> re.Pattern[str]:
         """Matches the kinds of places and things, with their numbers."""
@@ -153,7 +157,7 @@ class ALFWorldEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from the current state, by the observations so far."""
-        return moves(Expert(self.house), lambda: self._over)
+        return moves(Expert(self.house))
 
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the plan that the engine's planner makes of a game from the current state.
@@ -167,19 +171,10 @@ class ALFWorldEnv(TextEnv):
         for command in plan or ():
             yield ExpertMove(command, "It is the next step of the plan.")
 
-    def sweep_moves(self, *, backwards: bool = False) -> Iterator[ExpertMove]:
-        """Yield the moves of a search through all places in the order they are listed."""
-        return moves(Sweep(self.house, backwards=backwards), lambda: self._over)
-
     def _with_list(self, observation: str) -> str:
         if not self._list_actions:
             return observation
         return f"{observation}\nAvailable actions: {json.dumps(self.house.commands)}"
-
-    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
-        info = super()._info(extra, truncated_by=truncated_by)
-        info["game"] = self._game.game
-        return info
 
 
 def _instructions(verbs: Sequence[ActionVerb], *, says_why: bool) -> str:

@@ -6,7 +6,7 @@ place holds is known once `Place.is_seen`, since only the agent moves things.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from agentgym_envs.alfworld.house import House, Place, Thing
 from agentgym_envs.core import ExpertMove
@@ -22,14 +22,9 @@ _PROCESSES = {
 """By subtask: the command, the kind of place, and the word for the state."""
 
 
-def moves(expert: Expert, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
-    """Yield moves until the episode ends or nothing is left to try.
-
-    The environment is stepped between them.
-    """
+def moves(expert: Expert) -> Iterator[ExpertMove]:
+    """Yield moves while there is something to try; the environment is stepped between them."""
     for _ in range(MAX_MOVES):
-        if is_over():
-            return
         move = expert.next_move()
         if move is None:
             return

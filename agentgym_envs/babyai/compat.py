@@ -8,7 +8,7 @@ out of reach shift the numbers in the action list; the simulator's time limit is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from agentgym_envs.babyai.describe import Names, View, described
 from agentgym_envs.babyai.memory import Memory
 from agentgym_envs.babyai.sight import DROP, FORWARD, LEFT, PICKUP, RIGHT, TOGGLE, VIEW, GridMap
 from agentgym_envs.core import ExpertMove, Outcome
+from agentgym_envs.core.game import Game
 
 _INSTRUCTIONS = """\
 You are in a world of rooms and are given a goal. Each turn you read an observation and answer with
@@ -55,16 +56,19 @@ class _Thing:
         return abs(self.ahead) + abs(self.right)
 
 
-class AgentGymGame:
-    """One episode of the original; attributes and methods as `game.Game`.
+class AgentGymGame(Game):
+    """One episode of the original.
 
     Attributes:
+        level: the minigrid level.
         actions: the listed actions and their low-level moves.
         memory: what the views have shown.
+        is_over: the level is solved.
     """
 
     instructions = _INSTRUCTIONS
     verbs = _VERBS
+    is_over = False
 
     def __init__(self, level: Any, observation: Any) -> None:
         self.level = level
@@ -72,7 +76,6 @@ class AgentGymGame:
         self.actions: dict[str, list[int]] = {}
         self._last_reward: float = 0
         self._score = 0.0
-        self._is_done = False
         self._errors: dict[str, str] = {}
         self._image = observation["image"]
         self.memory = Memory(GridMap(level))
@@ -84,20 +87,28 @@ class AgentGymGame:
         text, is_valid = self._answer(action.lower().strip())
         self._score += self._last_reward
         info = {
-            "success": self._is_done,
+            "success": self.is_over,
             "is_valid_action": is_valid,
             "agentgym_score": self._score,
         }
         observation = text + self._action_line()
-        return Outcome(observation, float(self._last_reward), self._is_done, info=info)
+        return Outcome(observation, float(self._last_reward), self.is_over, info=info)
 
-    def refuse(self, reason: str) -> Outcome:
-        """Answer a completion that holds no action."""
-        return Outcome(reason, info={"is_valid_action": False})
+    def available_actions(self) -> list[str]:
+        """List the plain actions that are possible now."""
+        return list(self.actions)
 
-    def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
-        """Yield moves that solve the level by the listed actions."""
-        return AgentGymExpert(self, is_over, privileged=privileged).moves()
+    def possible_actions(self) -> list[str]:
+        """List the plain actions that are possible now."""
+        return list(self.actions)
+
+    def expert_moves(self, *, privileged: bool = False) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level by the listed actions.
+
+        Args:
+            privileged: know the whole level, seen or not.
+        """
+        return AgentGymExpert(self, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
         """Return what actions call a thing right in front, which has number 1, being nearest."""
@@ -127,7 +138,7 @@ class AgentGymGame:
         text = self._look(observation)
         if terminated:
             text += _DONE
-        self._is_done = bool(terminated) and reward > 0.5
+        self.is_over = bool(terminated) and reward > 0.5
         self._image = observation["image"]
         return text
 

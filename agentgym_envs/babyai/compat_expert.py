@@ -6,7 +6,7 @@ is known of the level are of use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from agentgym_envs.babyai.errands import Chore, Plan
@@ -32,10 +32,8 @@ class ListedPathsGame(PlannedGame, Protocol):
 class AgentGymExpert(Expert):
     """Plans for one episode of the original; arguments as `Expert`."""
 
-    def __init__(
-        self, game: ListedPathsGame, is_over: Callable[[], bool], *, privileged: bool = False
-    ) -> None:
-        super().__init__(game, is_over, privileged=privileged)
+    def __init__(self, game: ListedPathsGame, *, privileged: bool = False) -> None:
+        super().__init__(game, privileged=privileged)
         self._paths = game
 
     def _text(self, macro: Macro) -> str:

@@ -16,13 +16,13 @@ from agentgym_envs.actions.compat import OnlyActionParser, StrippedTextParser
 from agentgym_envs.babyai.compat import AgentGymGame
 from agentgym_envs.babyai.describe import THING_NAME
 from agentgym_envs.babyai.floors import word_overlap
-from agentgym_envs.babyai.game import DefaultGame, Game, instructions_for
+from agentgym_envs.babyai.game import DefaultGame, instructions_for
 from agentgym_envs.babyai.levels import SOURCE, make_level
 from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS
 from agentgym_envs.babyai.tasks import BabyAITasks
-from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.core.game import GameEnv
 from agentgym_envs.core.tasks import TaskSpec
-from agentgym_envs.errors import InvalidAction
 
 PRIMITIVE_MAX_TURNS = 80
 """Turns of single moves, in place of the 20 of actions that walk."""
@@ -30,7 +30,7 @@ PRIMITIVE_MAX_TURNS = 80
 _TASKS = BabyAITasks()
 
 
-class BabyAIEnv(TextEnv):
+class BabyAIEnv(GameEnv[DefaultGame | AgentGymGame]):
     """Find, fetch and move things in rooms, by text.
 
     Args:
@@ -43,10 +43,6 @@ class BabyAIEnv(TextEnv):
         **kwargs: as `TextEnv`; `max_turns=None` is 20, with `primitive` 80, `tasks` may name
             levels, and `render_mode` may be `"rgb_array"` (minigrid's picture of the whole grid).
 
-    Attributes:
-        level: the current minigrid level.
-        game: the current episode.
-
     Raises:
         ValueError: an argument has a value that is not allowed.
     """
@@ -56,7 +52,7 @@ class BabyAIEnv(TextEnv):
     verbs = SKILLS.verbs
     default_max_turns = 20
     source = SOURCE
-    floors = {"word_overlap": word_overlap}
+    floors = {"word_overlap": lambda env: word_overlap(env.game, seed=env.task.number)}
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": StrippedTextParser(),
         "react": OnlyActionParser(),
@@ -70,63 +66,46 @@ class BabyAIEnv(TextEnv):
         primitive: bool = False,
         **kwargs: Any,
     ) -> None:
-        self._list_actions = list_actions
-        self._make_game: Callable[[Any, Any], Game]
+        self._rules: Callable[[Any, Any], DefaultGame | AgentGymGame]
         if compat == "agentgym":
             if primitive or not list_actions:
                 raise ValueError(
                     f"compat='agentgym' lists its own actions, got primitive={primitive!r} and "
                     f"list_actions={list_actions!r}; leave compat out"
                 )
-            self._make_game = AgentGymGame
+            self._rules = AgentGymGame
             self.instructions, self.verbs = AgentGymGame.instructions, AgentGymGame.verbs
         else:
             action_set = SINGLE_MOVES if primitive else SKILLS
-            self._make_game = partial(DefaultGame, actions=action_set, list_actions=list_actions)
+            self._rules = partial(DefaultGame, actions=action_set, list_actions=list_actions)
             self.verbs = action_set.verbs if list_actions else action_set.verbs[:-1]
             self.instructions = instructions_for(self.verbs, list_actions=list_actions)
             if primitive:
                 self.default_max_turns = PRIMITIVE_MAX_TURNS
         super().__init__(_TASKS, compat=compat, **kwargs)
 
-    def begin(self, task: TaskSpec) -> str:
-        """Build the level and describe it."""
+    def make_game(self, task: TaskSpec) -> DefaultGame | AgentGymGame:
+        """Build the level."""
         name, seed = _TASKS.level(task.number)
         mode = "rgb_array" if self.render_mode == "rgb_array" else None
-        self.level, observation = make_level(name, seed, render_mode=mode)
-        self.game = self._make_game(self.level, observation)
-        self.goal = self.game.goal
-        return self.game.first_observation
+        return self._rules(*make_level(name, seed, render_mode=mode))
 
-    def apply(self, action: str) -> Outcome:
-        """Play one plain action, which may be several low-level moves."""
-        return self.game.act(action)
-
-    def reject(self, completion: str, error: InvalidAction) -> Outcome:
-        """Answer a completion that holds no action."""
-        return self.game.refuse(str(error))
-
-    def available_actions(self) -> list[str] | None:
-        """List the plain actions that are possible now; None where they are not listed."""
-        _ = self.task
-        return list(self.game.actions) if self._list_actions else None
+    @property
+    def level(self) -> Any:
+        """The current minigrid level."""
+        return self.game.level
 
     @property
     def thing_names(self) -> re.Pattern[str]:
         """Matches a thing's colour and kind, whatever the state of a door."""
         return THING_NAME
 
-    def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from the current state, by what was seen until then."""
-        return self.game.expert(lambda: self._over, privileged=False)
-
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from the current state, by the whole level."""
-        return self.game.expert(lambda: self._over, privileged=True)
+        return self.game.expert_moves(privileged=True)
 
     def render(self) -> Any:
         """Return the last action and observation (`"ansi"`) or a (H, W, 3) uint8 picture."""
         if self.render_mode == "rgb_array":
-            _ = self.task
             return self.level.render()
         return super().render()

@@ -8,7 +8,7 @@ stops where it has no plan, and after `MAX_MOVES` actions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Protocol
 
 from minigrid.envs.babyai.core.verifier import GoToInstr, OpenInstr, PickupInstr, PutNextInstr
@@ -41,6 +41,10 @@ class PlannedGame(Protocol):
     def actions(self) -> Collection[str]:
         """The plain actions that are possible now."""
 
+    @property
+    def is_over(self) -> bool:
+        """The episode has ended."""
+
     def name_of(self, thing: Any) -> str:
         """Return what actions call one of minigrid's objects."""
 
@@ -50,16 +54,12 @@ class Expert(Errands):
 
     Args:
         game: the episode.
-        is_over: whether the episode has ended.
         privileged: know the whole level, seen or not.
     """
 
-    def __init__(
-        self, game: PlannedGame, is_over: Callable[[], bool], *, privileged: bool = False
-    ) -> None:
+    def __init__(self, game: PlannedGame, *, privileged: bool = False) -> None:
         super().__init__()
         self._game = game
-        self._is_over = is_over
         self._privileged = privileged
         self._focus: Any = None
 
@@ -68,7 +68,7 @@ class Expert(Errands):
         plan: Plan = []
         unknown = 0
         for _ in range(MAX_MOVES):
-            if self._is_over():
+            if self._game.is_over:
                 return
             num_unknown = self._game.memory.map.codes.count(UNKNOWN)
             news = num_unknown != unknown and not self._privileged

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.babyai import skills
@@ -15,6 +15,7 @@ from agentgym_envs.babyai.repairs import repair
 from agentgym_envs.babyai.sight import FORWARD, PICKUP, TOGGLE, GridMap
 from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS, ActionSet
 from agentgym_envs.core import ExpertMove, Outcome
+from agentgym_envs.core.game import Game
 from agentgym_envs.errors import InvalidAction
 
 _LAST_AGENT_MOVE = FORWARD
@@ -27,39 +28,6 @@ Positions are counted in cells from where you stand and look, such as "2 ahead, 
 You can carry one thing at a time. A locked door opens while you carry a key of its colour. A box
 may hold something. Where the goal gives an order ("then", "after you"), keep to it.
 """
-
-
-class Game(Protocol):
-    """One episode of one set of rules, the default mode's or the original's.
-
-    Attributes:
-        level: the minigrid level.
-        goal: the goal in words.
-        first_observation: what the policy reads first.
-        actions: the plain actions that are possible now.
-    """
-
-    level: Any
-    goal: str
-    first_observation: str
-
-    @property
-    def actions(self) -> Collection[str]:
-        """The plain actions that are possible now."""
-
-    def act(self, action: str) -> Outcome:
-        """Play one plain action."""
-
-    def refuse(self, reason: str) -> Outcome:
-        """Answer a completion that holds no action."""
-
-    def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
-        """Yield moves that solve the level from the current state, until the episode is over.
-
-        Args:
-            is_over: whether it is.
-            privileged: know the whole level, seen or not.
-        """
 
 
 def instructions_for(verbs: Iterable[ActionVerb], *, list_actions: bool) -> str:
@@ -78,8 +46,8 @@ def instructions_for(verbs: Iterable[ActionVerb], *, list_actions: bool) -> str:
     return f"{_RULES}Your actions: {', '.join(templates)}.{names}"
 
 
-class DefaultGame:
-    """An episode of the default mode; attributes and methods as `Game`.
+class DefaultGame(Game):
+    """An episode of the default mode.
 
     Args:
         level: the minigrid level.
@@ -88,9 +56,14 @@ class DefaultGame:
         list_actions: observations list the actions that are possible.
 
     Attributes:
+        level: the minigrid level.
+        actions: the plain actions that are possible now.
         view: what the agent sees now.
         memory: what its views have shown.
+        is_over: the goal is reached or missed, or the level's time is up.
     """
+
+    is_over = False
 
     def __init__(
         self,
@@ -122,7 +95,7 @@ class DefaultGame:
         try:
             moves = self._action_set.moves(self.view, action)
         except InvalidAction as error:
-            return self.refuse(str(error))
+            return self._refused(str(error))
         self._news = ""
         terminated, truncated, reward = self._carry_out(moves)
         if skills.passes_door(action) and not (terminated or truncated):
@@ -130,6 +103,7 @@ class DefaultGame:
             if self.view.is_walkable(self._grid_map.cell(x, y)):
                 terminated, truncated, reward = self._carry_out([FORWARD])
         self._look()
+        self.is_over = terminated or truncated
         if terminated:
             success = reward > 0
             end = (
@@ -142,18 +116,40 @@ class DefaultGame:
             return Outcome(text, truncated=True)
         return Outcome(f"{self._news}{self.view}{self._action_line()}")
 
-    def refuse(self, reason: str) -> Outcome:
-        """Answer what cannot be played."""
-        return Outcome(f"{reason}{self._action_line()}", info={"is_valid_action": False})
+    def refuse(self, completion: str, error: InvalidAction) -> Outcome:
+        """Answer a completion that holds no action."""
+        return self._refused(str(error))
 
-    def expert(self, is_over: Callable[[], bool], *, privileged: bool) -> Iterator[ExpertMove]:
-        """Yield moves that solve the level."""
+    def available_actions(self) -> list[str] | None:
+        """List the plain actions that are possible now, if the policy may know them."""
+        return list(self.actions) if self._list_actions else None
+
+    def possible_actions(self) -> list[str]:
+        """List the possible actions; where none are listed, all with the things in view."""
+        if self._list_actions:
+            return list(self.actions)
+        names = [sighting.name for sighting in self.view.things]
+        return [
+            verb.build(dict.fromkeys(verb.parameters, name))
+            for verb in self._action_set.verbs[:-1]  # but the one that lists actions
+            for name in (names if verb.parameters else [""])
+        ]
+
+    def expert_moves(self, *, privileged: bool = False) -> Iterator[ExpertMove]:
+        """Yield moves that solve the level.
+
+        Args:
+            privileged: know the whole level, seen or not.
+        """
         expert = SingleMoveExpert if self._action_set is SINGLE_MOVES else Expert
-        return expert(self, is_over, privileged=privileged).moves()
+        return expert(self, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
         """Return what actions call one of minigrid's objects."""
         return self._names.of(thing)
+
+    def _refused(self, reason: str) -> Outcome:
+        return Outcome(f"{reason}{self._action_line()}", info={"is_valid_action": False})
 
     def _carry_out(self, moves: list[int]) -> tuple[bool, bool, float]:
         terminated = truncated = False

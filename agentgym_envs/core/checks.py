@@ -13,11 +13,12 @@ _REQUIRED = ("instructions", "verbs", "default_max_turns")
 """What a scenario must have set when `TextEnv.__init__` begins."""
 
 # The concrete types are there for speed: `isinstance` takes them before the abstract ones.
-_NUMBER = (float, Real)
+_NUMBER: Any = (float, Real)
 _MAPPING = (dict, Mapping)
 
 _OF_A_SCENARIO: dict[str, Any] = {"success": bool, "score": _NUMBER, "is_valid_action": bool}
 _OF_TEXT_ENV = frozenset(INFO_KEYS) - set(_OF_A_SCENARIO)
+_NOT_EXTRA = frozenset(INFO_KEYS) - {"score"}
 
 
 def check_attributes(env: Any) -> None:
@@ -88,6 +89,33 @@ def check_outcome(outcome: Any, scenario: str) -> None:
             f"{scenario}.apply: info must not hold {', '.join(sorted(_OF_TEXT_ENV & set(info)))}, "
             f"which TextEnv sets; of INFO_KEYS an Outcome may hold {', '.join(_OF_A_SCENARIO)}"
         )
+
+
+def checked_extra_info(info: Any, scenario: str) -> Mapping[str, Any]:
+    """Return what a scenario's `extra_info` returned.
+
+    Raises:
+        TypeError: it is no mapping, or its `score` no number.
+        ValueError: it holds a key of `INFO_KEYS` but `score`, or the score is not in 0..1.
+    """
+    if not isinstance(info, _MAPPING):
+        raise TypeError(
+            f"{scenario}.extra_info must return a mapping, got {type(info).__name__}: {info!r:.80}"
+        )
+    if not _NOT_EXTRA.isdisjoint(info):
+        raise ValueError(
+            f"{scenario}.extra_info must not hold {', '.join(sorted(_NOT_EXTRA & set(info)))}: of "
+            "INFO_KEYS it may hold score; an Outcome has the others that a scenario sets"
+        )
+    score: Any = info.get("score", 0)
+    if not isinstance(score, _NUMBER):
+        raise TypeError(
+            f"{scenario}.extra_info: score must be a number, got {type(score).__name__}: "
+            f"{score!r:.80}"
+        )
+    if not 0 <= score <= 1:
+        raise ValueError(f"{scenario}.extra_info: the score must be in 0..1, got {score!r}")
+    return info  # type: ignore[no-any-return]
 
 
 def _wrong_type(scenario: str, field: str, value: Any, kinds: Any) -> TypeError:

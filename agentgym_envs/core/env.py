@@ -28,6 +28,7 @@ from agentgym_envs.core.checks import (
     check_attributes,
     check_beginning,
     check_outcome,
+    checked_extra_info,
 )
 from agentgym_envs.core.experts import ExpertMixin
 from agentgym_envs.core.outcome import Outcome
@@ -174,6 +175,13 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         _ = self.task
         return None
 
+    def extra_info(self) -> Mapping[str, Any]:
+        """Return the keys that the scenario adds to `info` at the reset and at each step.
+
+        Of `INFO_KEYS` it may hold `score`, where an episode does not begin with 0.
+        """
+        return {}
+
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
         """Return the task that `options` name, or draw one."""
         task_id = options.get("task_id")
@@ -220,6 +228,16 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         if not hasattr(self, "_task"):
             raise ResetNeeded("there is no task yet; call reset() first")
         return self._task
+
+    @property
+    def is_over(self) -> bool:
+        """No episode is under way: it has ended, or there has been no reset yet."""
+        return self._over
+
+    @property
+    def num_turns_left(self) -> int:
+        """The turns that the episode may still have, by `max_turns` and the horizon."""
+        return min(self.max_turns, self._horizon or self.max_turns) - self._turn
 
     def task_ids(self, split: str | None = None) -> list[str]:
         """List the task ids of a split; None means the environment's own."""
@@ -344,18 +362,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     def _with_turn(self, observation: str) -> str:
         if self._over or not self.turns_left:
             return observation
-        limit = self._turn + self._num_turns_left
+        limit = self._turn + self.num_turns_left
         return with_turn_line(observation, turn=self._turn + 1, limit=limit)
-
-    @property
-    def _num_turns_left(self) -> int:
-        """The turns of the episode that are left, by `max_turns` and the horizon."""
-        return min(self.max_turns, self._horizon or self.max_turns) - self._turn
 
     def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         success = bool(extra.get("success", False))
-        self._score = float(extra.get("score", 1.0 if success else self._score))
-        return {
+        info = {
             "task_id": self._task.task_id,
             "subtask": self._task.subtask,
             "split": self._task.split,
@@ -367,6 +379,9 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             "is_valid_action": True,
             **({} if self._horizon is None else {"horizon": self._horizon}),
             **extra,
-            "score": self._score,
+            "score": float(extra.get("score", 1.0 if success else self._score)),
             "success": success,
+            **checked_extra_info(self.extra_info(), type(self).__name__),
         }
+        self._score = info["score"]
+        return info

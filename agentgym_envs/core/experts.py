@@ -16,6 +16,8 @@ from agentgym_envs.errors import NoExpert
 NAMES = re.compile(r'"([^"\n]+)"|(?<=[a-z,;] )([A-Z][\w\'’-]*\w)|\b(\d{4,})\b')
 """Quotations, words with a capital within a sentence, and numbers of four digits and more."""
 
+_END: Any = object()
+
 
 class ExpertMixin:
     """The experts of an environment, which writes `expert_moves` if it has one, and its floors."""
@@ -33,6 +35,11 @@ class ExpertMixin:
         """The current task."""
 
     @property
+    @abstractmethod
+    def is_over(self) -> bool:
+        """No episode is under way."""
+
+    @property
     def thing_names(self) -> re.Pattern[str]:
         """What matches the names of things; matches are compared by their groups.
 
@@ -43,6 +50,8 @@ class ExpertMixin:
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from the current state.
+
+        `expert()` asks for none after the episode's end.
 
         Raises:
             NoExpert: the environment, or this task, has none.
@@ -94,7 +103,8 @@ class ExpertMixin:
         self, moves: Callable[[], Iterator[ExpertMove]], who: str = "expert"
     ) -> Iterator[str]:
         try:
-            for move in moves():
+            iterator = iter(moves())
+            while not self.is_over and (move := next(iterator, _END)) is not _END:
                 check_move(move, type(self).__name__)
                 yield self.parser.format(move.action, move.thought)
         except Exception as error:

@@ -117,6 +117,11 @@ class MiniWoBEnv(TextEnv):
         """Answer a completion without an action; the page is shown again."""
         return self._answer(str(error))
 
+    def extra_info(self) -> Mapping[str, Any]:
+        """Return the page's own reward, and the one from which on an episode is a success."""
+        threshold = success_threshold(self.task.subtask)
+        return {"raw_reward": self._raw_reward, "success_threshold": threshold}
+
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves that solve the task from its beginning; few tasks have an expert.
 
@@ -188,8 +193,3 @@ class MiniWoBEnv(TextEnv):
         if self._browser is not None:
             browser, self._browser = self._browser, None
             browser.close()
-
-    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
-        info = super()._info(extra, truncated_by=truncated_by)
-        threshold = success_threshold(self.task.subtask)
-        return {**info, "raw_reward": self._raw_reward, "success_threshold": threshold}

@@ -14,7 +14,7 @@ from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld import answers
 from agentgym_envs.sciworld.episode import WORDS, Episode
 from agentgym_envs.sciworld.simulator import Reply, Simulator
-from agentgym_envs.sciworld.tasks import Game
+from agentgym_envs.sciworld.tasks import TaskVariation
 
 
 class AgentGymEpisode(Episode):
@@ -27,7 +27,7 @@ class AgentGymEpisode(Episode):
     def __init__(
         self,
         simulator: Simulator,
-        game: Game,
+        task: TaskVariation,
         *,
         max_turns: int,
         action_format: str,
@@ -35,7 +35,7 @@ class AgentGymEpisode(Episode):
     ) -> None:
         super().__init__(
             simulator,
-            game,
+            task,
             max_turns=max_turns,
             action_format=action_format,
             lists_actions=lists_actions,
@@ -54,7 +54,7 @@ class AgentGymEpisode(Episode):
         is_valid = reply is not None and bool(reply.text) and not answers.is_question(reply.text)
         return self._outcome(self._last_text, reply, is_valid=is_valid)
 
-    def refuse(self, error: InvalidAction) -> Outcome:
+    def refuse(self, completion: str, error: InvalidAction) -> Outcome:
         """Repeat the last observation, as the original does."""
         return self._outcome(f"Invalid Action.\n\n{self._last_text}", is_valid=False)
 
@@ -66,12 +66,11 @@ class AgentGymEpisode(Episode):
 
     def _outcome(self, text: str, reply: Reply | None = None, *, is_valid: bool = True) -> Outcome:
         last = self.points
-        is_over = self._record(reply)
+        self._record(reply)
         info = {
             "success": self.points == 100,
-            "score": self.score,
             "is_valid_action": is_valid,
             "agentgym_score": self.points,
         }
-        is_cut = not is_over and self._simulator.num_moves() > self._max_turns
-        return Outcome(text, self.points - last, is_over, is_cut, info)
+        is_cut = not self.is_over and self._simulator.num_moves() > self._max_turns
+        return Outcome(text, self.points - last, self.is_over, is_cut, info)

@@ -6,16 +6,15 @@ plays them as the original does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
 from agentgym_envs.actions.compat import RestParser, WholeTextParser
 from agentgym_envs.arguments import positive_seconds
-from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.game import GameEnv
 from agentgym_envs.core.tasks import TaskSpec
-from agentgym_envs.errors import InvalidAction
 from agentgym_envs.sciworld.compat import AgentGymEpisode
 from agentgym_envs.sciworld.episode import DefaultEpisode, Episode
 from agentgym_envs.sciworld.jvm import installation
@@ -24,7 +23,7 @@ from agentgym_envs.sciworld.tasks import SciWorldTasks
 from agentgym_envs.sciworld.verbs import CALLABLE, action_list
 
 
-class SciWorldEnv(TextEnv):
+class SciWorldEnv(GameEnv[Episode]):
     """Science experiments in text.
 
     Up to 24 environments of a process share a Java process. `info["task_name"]` and
@@ -74,42 +73,22 @@ class SciWorldEnv(TextEnv):
         self._call_timeout = call_timeout
         self._simulator: Simulator | None = None
 
-    def begin(self, task: TaskSpec) -> str:
-        """Set the task up and look around."""
+    def make_game(self, task: TaskSpec) -> Episode:
+        """Load the task into the simulator and look around."""
         if self._simulator is None or not self._simulator.alive:
             self._simulator = Simulator(self._call_timeout)
-        self._episode = self._rules(
+        return self._rules(
             self._simulator,
             self._games.game(task.number),
             max_turns=self.max_turns,
             action_format=self.action_format,
             lists_actions=self._lists_actions,
         )
-        self.goal = self._episode.goal
-        self._score = self._episode.score
-        return self._episode.first_observation
-
-    def apply(self, action: str) -> Outcome:
-        """Play one action."""
-        return self._episode.act(action)
-
-    def reject(self, completion: str, error: InvalidAction) -> Outcome:
-        """Answer a completion that holds no action."""
-        return self._episode.refuse(error)
-
-    def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
-        for move in self._episode.expert_moves():
-            if self._over:  # solutions go on a little after their end
-                return
-            yield move
 
     def available_actions(self) -> list[str] | None:
         """List the actions that are possible now, where they were asked for."""
         _ = self.task
-        if not self._lists_actions or self._simulator is None:
-            return None
-        return self._episode.available_actions()
+        return None if self._simulator is None else super().available_actions()
 
     def close(self) -> None:
         """Give the simulator back; the Java process stays for the next one."""
@@ -122,13 +101,6 @@ class SciWorldEnv(TextEnv):
         """The simulator of the current episode."""
         assert self._simulator is not None
         return self._simulator
-
-    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
-        info = super()._info(extra, truncated_by=truncated_by)
-        game = self._games.game(self.task.number)
-        info["task_name"] = game.task
-        info["variation"] = game.variation
-        return info
 
 
 @cache

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from agentgym_envs.core import ExpertMove, Outcome
-from agentgym_envs.errors import InvalidAction
+from agentgym_envs.core.game import Game
 from agentgym_envs.sciworld import answers
 from agentgym_envs.sciworld.expert import PastAction, actions_from
 from agentgym_envs.sciworld.gateway import JavaError
@@ -15,7 +15,7 @@ from agentgym_envs.sciworld.listing import Listing
 from agentgym_envs.sciworld.naming import ListedNames
 from agentgym_envs.sciworld.refusals import is_refusal
 from agentgym_envs.sciworld.simulator import Reply, Simulator
-from agentgym_envs.sciworld.tasks import Game
+from agentgym_envs.sciworld.tasks import TaskVariation
 from agentgym_envs.sciworld.verbs import reworded
 
 WORDS = ("help", "objects", "task")
@@ -24,12 +24,12 @@ WORDS = ("help", "objects", "task")
 _CHOICE = re.compile(r"[0-9]{1,6}")
 
 
-class Episode(ABC):
+class Episode(Game):
     """One episode: what the default mode and the original have in common.
 
     Args:
         simulator: where it is played.
-        game: what the simulator loads.
+        task: what the simulator loads.
         max_turns: the environment's turn limit.
         action_format: the environment's format.
         lists_actions: the expert uses the names of `available_actions`.
@@ -38,8 +38,10 @@ class Episode(ABC):
         goal: the task's description.
         first_observation: what the policy reads first.
         points: the official wrapper's score, -100 to 100.
+        is_over: the simulator has ended it.
     """
 
+    is_over = False
     default_max_turns: int
     drops_questions: bool
     """Whether an action that is no number, after a question, is played."""
@@ -47,14 +49,14 @@ class Episode(ABC):
     def __init__(
         self,
         simulator: Simulator,
-        game: Game,
+        task: TaskVariation,
         *,
         max_turns: int,
         action_format: str,
         lists_actions: bool,
     ) -> None:
         self._simulator = simulator
-        self._game = game
+        self._task = task
         self._max_turns = max_turns
         self._names_verbs = action_format in ("function_call", "code")
         self._lists_actions = lists_actions
@@ -62,7 +64,7 @@ class Episode(ABC):
         self._choices: list[str] = []
         self._listing: Listing | None = None
         self._names = ListedNames(simulator)
-        self.goal = simulator.load(game.task, game.variation)
+        self.goal = simulator.load(task.task, task.variation)
         reply = simulator.step("look around")
         self.points = reply.points
         self.first_observation = f"{self.goal}\n{reply.text}"
@@ -72,24 +74,23 @@ class Episode(ABC):
         """The progress in 0..1; rooms may be worth points from the start."""
         return max(0, self.points) / 100
 
-    @abstractmethod
-    def act(self, action: str) -> Outcome:
-        """Play one action."""
+    def available_actions(self) -> list[str] | None:
+        """List the actions that are possible now, sorted, where they are to be listed."""
+        return self._list().actions if self._lists_actions else None
 
-    @abstractmethod
-    def refuse(self, error: InvalidAction) -> Outcome:
-        """Answer a completion that holds no action."""
-
-    def available_actions(self) -> list[str]:
-        """List the actions that are possible now, sorted."""
-        return self._list().actions
+    def info(self) -> Mapping[str, Any]:
+        """Return the simulator's names of the task, and the score, which may begin above 0."""
+        names = {"task_name": self._task.task, "variation": self._task.variation}
+        return {**names, "score": self.score}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
-        actions: Iterable[str] = actions_from(self._game, self._history)
+        actions: Iterable[str] = actions_from(self._task, self._history)
         if self._lists_actions:
             actions = self._names.name(actions, self._list)
         for action in actions:
+            if self.is_over:  # solutions go on a little after their end
+                return
             yield ExpertMove(reworded(action) if self._names_verbs else action)
 
     def _list(self) -> Listing:
@@ -114,12 +115,11 @@ class Episode(ABC):
         self._choices = answers.choices(reply.text) if is_question else []
         return reply
 
-    def _record(self, reply: Reply | None) -> bool:
-        """Take over a reply's points and return whether it ends the episode."""
-        if reply is None:
-            return False
-        self.points = reply.points
-        return reply.is_completed or self.points < 0
+    def _record(self, reply: Reply | None) -> None:
+        """Take over a reply's points, and whether it ends the episode."""
+        if reply is not None:
+            self.points = reply.points
+            self.is_over = reply.is_completed or self.points < 0
 
 
 class DefaultEpisode(Episode):
@@ -148,12 +148,8 @@ class DefaultEpisode(Episode):
             return self._outcome(message, reply, is_valid=False)
         return self._outcome(reply.text, reply, is_valid=not is_refusal(reply.text))
 
-    def refuse(self, error: InvalidAction) -> Outcome:
-        """Answer a completion that holds no action."""
-        return Outcome(str(error), info={"is_valid_action": False})
-
     def _outcome(self, text: str, reply: Reply | None = None, *, is_valid: bool = True) -> Outcome:
         last = self.score
-        is_over = self._record(reply)
-        info = {"success": self.score == 1.0, "score": self.score, "is_valid_action": is_valid}
-        return Outcome(text, round(self.score - last, 2), is_over, info=info)
+        self._record(reply)
+        info = {"success": self.score == 1.0, "is_valid_action": is_valid}
+        return Outcome(text, round(self.score - last, 2), self.is_over, info=info)

@@ -23,7 +23,7 @@ from agentgym_envs.sciworld.house import room_shown, rooms_of, way
 from agentgym_envs.sciworld.refusals import is_refusal
 from agentgym_envs.sciworld.shown import ShownNames
 from agentgym_envs.sciworld.simulator import Simulator
-from agentgym_envs.sciworld.tasks import Game
+from agentgym_envs.sciworld.tasks import TaskVariation
 from agentgym_envs.sciworld.verbs import reworded
 
 _MAX_TRIES = 12
@@ -74,7 +74,7 @@ class _Played(NamedTuple):
     refused: set[int]
 
 
-def actions_from(game: Game, history: Sequence[PastAction]) -> Sequence[str]:
+def actions_from(game: TaskVariation, history: Sequence[PastAction]) -> Sequence[str]:
     """Return the actions that solve a task after some actions; none where no try did.
 
     Args:
@@ -98,7 +98,7 @@ def gold_path(task: str, variation: int) -> Solution:
     Raises:
         EnvFailure: Java is dead or gave no answer.
     """
-    game = Game(task, variation)
+    game = TaskVariation(task, variation)
     simulator = Simulator()
     failed: list[tuple[str, ...]] = []
     try:
@@ -137,7 +137,7 @@ def _plain(action: str) -> str:
 
 
 def _joined(
-    game: Game, gold: Sequence[str], done: int, history: Sequence[PastAction]
+    game: TaskVariation, gold: Sequence[str], done: int, history: Sequence[PastAction]
 ) -> Sequence[str]:
     """Find a way back into the solution; empty where there is none."""
     simulator = Simulator()
@@ -163,13 +163,13 @@ def _joints(done: int) -> list[int]:
     return [*near, *far]
 
 
-def _start(simulator: Simulator, game: Game) -> list[str]:
+def _start(simulator: Simulator, game: TaskVariation) -> list[str]:
     """Begin a game and return its first texts."""
     goal = simulator.load(game.task, game.variation)
     return [goal, simulator.step(_LOOK_AROUND).text]
 
 
-def _replay(simulator: Simulator, game: Game, history: Sequence[PastAction]) -> list[str]:
+def _replay(simulator: Simulator, game: TaskVariation, history: Sequence[PastAction]) -> list[str]:
     """Begin a game, repeat what was played and return the texts that it has shown."""
     texts = _start(simulator, game)
     texts += [simulator.step(past.action).text for past in history]

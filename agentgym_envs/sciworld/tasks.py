@@ -77,7 +77,7 @@ PAPER_TEST_SIZES: dict[str, int] = {
 }
 
 
-class Game(NamedTuple):
+class TaskVariation(NamedTuple):
     """What the simulator loads."""
 
     task: str
@@ -98,10 +98,10 @@ class SciWorldTasks(TaskSet):
     tasks_filter = "task ids, their numbers, subtasks or the simulator's task names"
 
     @cached_property
-    def _games(self) -> list[Game]:
+    def _games(self) -> list[TaskVariation]:
         agentgyms = [task for task in NUM_VARIATIONS if task not in LEFT_OUT]
         return [
-            Game(task, variation)
+            TaskVariation(task, variation)
             for task in (*agentgyms, *LEFT_OUT)
             for variation in range(NUM_VARIATIONS[task])
         ]
@@ -117,7 +117,7 @@ class SciWorldTasks(TaskSet):
         """List the task numbers of a split or panel, ascending."""
         return self._numbers[split]
 
-    def game(self, number: int) -> Game:
+    def game(self, number: int) -> TaskVariation:
         """Return what a number means to the simulator.
 
         Raises:
@@ -163,7 +163,7 @@ def _subtask_of(task: str) -> str:
     return task
 
 
-def _split_of(game: Game) -> str:
+def _split_of(game: TaskVariation) -> str:
     quarter = NUM_VARIATIONS[game.task] // 4
     if game.variation < 2 * quarter:
         return "train"

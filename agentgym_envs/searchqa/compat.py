@@ -60,20 +60,18 @@ class AgentGymEpisode(Episode):
     verbs = tuple(verb for verb in prompts.VERBS if verb.name in TAGS)
     react_parser = OriginalReactParser
 
-    @property
-    def first_observation(self) -> str:
-        """The original's instruction and the question."""
+    def _opening(self) -> str:
         return _FIRST_OBSERVATION.replace("{question}", self.question.text.strip())
 
     def act(self, action: str) -> Outcome:
         """Play the first tag of a whole completion."""
         tag = find_tag(action, TAGS)
         if tag is None:
-            return self._refuse(INVALID)
+            return self._refused(INVALID)
         if tag.name == "search":
             return Outcome(prompts.information(self._search(tag.content.strip())))
         answer = last_answer(action)
-        success = is_right(answer, self.question.answers)
+        success = self.is_over = is_right(answer, self.question.answers)
         self.f1 = f1(answer, self.question.answers)
         message = RIGHT if success else WRONG
         return Outcome(message, float(success), terminated=success, info={"success": success})

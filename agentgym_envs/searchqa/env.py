@@ -6,12 +6,12 @@ over the real data sets. `episode.py` plays a question, `compat.py` plays it as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from agentgym_envs.arguments import whole_number
-from agentgym_envs.core import ExpertMove, Outcome, TextEnv
+from agentgym_envs.core.game import GameEnv
 from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.retrieval import Retriever, make_retriever
 from agentgym_envs.retrieval.documents import Corpus
@@ -26,7 +26,7 @@ from agentgym_envs.searchqa.sources import open_source
 MAX_TOP_K = 100
 
 
-class SearchQAEnv(TextEnv):
+class SearchQAEnv(GameEnv[Episode]):
     """Deep search: find the answer to a question in a corpus.
 
     `info["f1"]` is the last answer's F1 and `info["documents"]` the titles that the last search or
@@ -50,7 +50,10 @@ class SearchQAEnv(TextEnv):
     instructions = DefaultEpisode.instructions
     verbs = DefaultEpisode.verbs
     default_max_turns = 30
-    floors = {"question_only": question_only, "one_search": one_search}
+    floors = {
+        "question_only": lambda env: question_only(env.game, env.questions),
+        "one_search": lambda env: one_search(env.game, env.questions),
+    }
 
     def __init__(
         self,
@@ -78,13 +81,11 @@ class SearchQAEnv(TextEnv):
         if self.action_format == "react":
             self.parser = self._rules.react_parser(self.verbs)
 
-    def begin(self, task: TaskSpec) -> str:
-        """Clear the desk and ask the question."""
+    def make_game(self, task: TaskSpec) -> Episode:
+        """Ask the question at an empty desk."""
         question = self.questions.question(task.number)
         desk = Desk(self.retriever, self.corpus, top_k=self.top_k)
-        self._episode = self._rules(question, desk, has_quoted_titles=self._has_quoted_titles)
-        self.goal = question.text
-        return self._episode.first_observation
+        return self._rules(question, desk, has_quoted_titles=self._has_quoted_titles)
 
     @property
     def question(self) -> Question:
@@ -93,8 +94,7 @@ class SearchQAEnv(TextEnv):
         Raises:
             ResetNeeded: there has been no reset yet.
         """
-        _ = self.task
-        return self._episode.question
+        return self.game.question
 
     def right_answer(self) -> tuple[str, str]:
         """Return the action that gives the canonical accepted answer, and that answer.
@@ -114,18 +114,4 @@ class SearchQAEnv(TextEnv):
         Raises:
             ResetNeeded: there has been no reset yet.
         """
-        _ = self.task
-        return self._episode.desk
-
-    def apply(self, action: str) -> Outcome:
-        """Play one action."""
-        return self._episode.act(action)
-
-    def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves along the oracle hops, from what has been read; it may give up."""
-        return self._episode.expert_moves()
-
-    def _info(self, extra: Any, *, truncated_by: str | None) -> dict[str, Any]:
-        info = super()._info(extra, truncated_by=truncated_by)
-        episode = self._episode
-        return {**info, "f1": episode.f1, "documents": list(episode.desk.titles)}
+        return self.game.desk

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.core import ExpertMove, Outcome
+from agentgym_envs.core.game import Game
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.searchqa import prompts
 from agentgym_envs.searchqa.desk import Desk
@@ -21,7 +22,7 @@ _NAMES = tuple(verb.name for verb in prompts.VERBS)
 _NO_ACTION = f"This is no action. Write exactly one of {forms(prompts.VERBS)}."
 
 
-class Episode(ABC):
+class Episode(Game):
     """One question being answered: what the default mode and the original have in common.
 
     Args:
@@ -31,33 +32,36 @@ class Episode(ABC):
 
     Attributes:
         f1: the last answer's F1.
+        is_over: an answer has ended it.
     """
 
+    is_over = False
     instructions: ClassVar[str]
     verbs: ClassVar[tuple[ActionVerb, ...]]
     react_parser: ClassVar[type[TagReactParser]]
 
     def __init__(self, question: Question, desk: Desk, *, has_quoted_titles: bool) -> None:
         self.question = question
+        self.goal = question.text
         self.desk = desk
         self.f1 = 0.0
         self._has_quoted_titles = has_quoted_titles
-
-    @property
-    @abstractmethod
-    def first_observation(self) -> str:
-        """What the policy reads first."""
+        self.first_observation = self._opening()
 
     @abstractmethod
-    def act(self, action: str) -> Outcome:
-        """Play one action."""
+    def _opening(self) -> str:
+        """Return the first observation."""
+
+    def info(self) -> Mapping[str, Any]:
+        """Return the last answer's F1, and the titles that the last search or page showed."""
+        return {"f1": self.f1, "documents": list(self.desk.titles)}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves along the oracle hops, from what has been read."""
         can_open = any(verb.name == "open" for verb in self.verbs)
         return Expert(self.question, self.desk, can_open=can_open).moves()
 
-    def _refuse(self, reason: str) -> Outcome:
+    def _refused(self, reason: str) -> Outcome:
         return Outcome(reason, info={"is_valid_action": False})
 
 
@@ -68,19 +72,17 @@ class DefaultEpisode(Episode):
     verbs = prompts.VERBS
     react_parser = TagReactParser
 
-    @property
-    def first_observation(self) -> str:
-        """The question."""
+    def _opening(self) -> str:
         return f"Question: {self.question.text}"
 
     def act(self, action: str) -> Outcome:
         """Play one action: search, open, run or answer."""
         tag = read_tag(action, _NAMES)
         if tag is None:
-            return self._refuse(_NO_ACTION)
+            return self._refused(_NO_ACTION)
         content = tag.content.strip()
         if not content:
-            return self._refuse(f"Nothing stands between <{tag.name}> and </{tag.name}>.")
+            return self._refused(f"Nothing stands between <{tag.name}> and </{tag.name}>.")
         if tag.name == "search":
             passages = prompts.passages_text(
                 (hit.passage.title, hit.passage.text) for hit in self.desk.search(content)
@@ -97,11 +99,12 @@ class DefaultEpisode(Episode):
         try:
             page = self.desk.open(reference)
         except InvalidAction as error:
-            return self._refuse(str(error))
+            return self._refused(str(error))
         return Outcome(prompts.information(page.text))
 
     def _answer(self, answer: str) -> Outcome:
         success = exact_match(answer, self.question.answers)
         self.f1 = f1(answer, self.question.answers)
+        self.is_over = True
         message = "The answer is right." if success else "The answer is wrong."
         return Outcome(message, float(success), terminated=True, info={"success": success})

@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.retrieval.documents import Passage
 from agentgym_envs.retrieval.words import words
-from agentgym_envs.searchqa.questions import QuestionSet
+from agentgym_envs.searchqa.episode import Episode
+from agentgym_envs.searchqa.questions import Question, QuestionSet
 from agentgym_envs.searchqa.scoring import exact_match, normalise
-
-if TYPE_CHECKING:
-    from agentgym_envs.searchqa.env import SearchQAEnv
 
 _MOST = 10_000
 """Training questions that are looked at, spread evenly."""
@@ -45,28 +42,28 @@ _KINDS = (
 _guesses: WeakKeyDictionary[QuestionSet, dict[tuple[str, str], str]] = WeakKeyDictionary()
 
 
-def question_only(env: SearchQAEnv) -> Iterator[ExpertMove]:
+def question_only(episode: Episode, questions: QuestionSet) -> Iterator[ExpertMove]:
     """Answer at once, by the question's words alone.
 
     Of the first name in the question, the last one, and the answer that is commonest among training
     questions of the family that begin alike, it takes what is right most often of those; to yes or
     no it gives the commoner answer, and of two things that are named the first.
     """
-    yield _answer(_guess(env))
+    yield _answer(_guess(episode.question, questions))
 
 
-def one_search(env: SearchQAEnv) -> Iterator[ExpertMove]:
+def one_search(episode: Episode, questions: QuestionSet) -> Iterator[ExpertMove]:
     """Search for the question, and answer from the first passage.
 
     Its sentence that shares most words with the question gives the answer: its first date, number
     or name, as the question asks, that the question does not have; as `question_only` where there
     is none, and where the answer is yes, no, or one of two that are named.
     """
-    text = env.question.text
+    text = episode.question.text
     yield ExpertMove(f"<search>{text}</search>")
-    hits = env.desk.hits
+    hits = episode.desk.hits
     found = None if _is_closed(text) or not hits else _read_off(hits[0].passage, text)
-    yield _answer(found or _guess(env))
+    yield _answer(found or _guess(episode.question, questions))
 
 
 def _answer(answer: str) -> ExpertMove:
@@ -90,12 +87,11 @@ def _first_of_two(text: str) -> str | None:
     return names[0] if names else None
 
 
-def _guess(env: SearchQAEnv) -> str:
-    text, family = env.question.text, env.question.family
+def _guess(question: Question, questions: QuestionSet) -> str:
+    text, family = question.text, question.family
     first = _first_of_two(text)
     if first is not None:
         return first
-    questions = env.questions
     if questions not in _guesses:
         _guesses[questions] = _learned(questions)
     learned = _guesses[questions]

@@ -186,7 +186,7 @@ class SQLEnv(TextEnv):
             )
         if self.is_agentgym_compat:
             return self.privileged_expert_moves()
-        return answer_moves(self.question, self._read, lambda: self._num_turns_left)
+        return answer_moves(self.question, self._read, lambda: self.num_turns_left)
 
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the statement that the question was made with."""

@@ -120,6 +120,14 @@ class TextCraftEnv(TextEnv):
         info = {"success": success, "is_valid_action": is_valid}
         return Outcome(observation, float(success), success, info=info)
 
+    def extra_info(self) -> Mapping[str, Any]:
+        """Return what is held, and the turns that the expert needs from the start."""
+        number = self.task.number
+        return {
+            "inventory": dict(self._state.inventory),
+            "expert_turns": self._goals.expert_turns(number),
+        }
+
     @property
     def thing_names(self) -> re.Pattern[str]:
         """Matches the items' names."""
@@ -129,12 +137,6 @@ class TextCraftEnv(TextEnv):
         """Yield a fewest-actions plan's moves from the current inventory."""
         goal = self._goals.goal_of(self.task.number)
         yield from plan_moves(plan(self.book, goal, self._state.inventory))
-
-    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
-        info = super()._info(extra, truncated_by=truncated_by)
-        info["inventory"] = dict(self._state.inventory)
-        info["expert_turns"] = self._goals.expert_turns(self._task.number)
-        return info
 
 
 def _tasks_of(book: str, recipes_dir: str | Path | None) -> TextCraftTasks | DrawnTasks:

@@ -231,6 +231,10 @@ class WebArenaEnv(TextEnv):
         message = self._text.unreadable(completion, str(error), self.browser.page())
         return Outcome(message, info={"is_valid_action": False})
 
+    def extra_info(self) -> Mapping[str, Any]:
+        """Return the current address, the answer, and what became of it."""
+        return {"url": self.browser.page().url, **self._judgement.info()}
+
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the template's moves, and scroll to what it reads and touches; it may give up."""
         task = self.web_task
@@ -297,7 +301,3 @@ class WebArenaEnv(TextEnv):
         if self._episode is not None:
             episode, self._episode = self._episode, None
             episode.close()
-
-    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
-        info = super()._info(extra, truncated_by=truncated_by)
-        return {**info, "url": self.browser.page().url, **self._judgement.info()}

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.retrieval.words import words
 from agentgym_envs.webshop.catalogue import Product
 from agentgym_envs.webshop.expert import click
-from agentgym_envs.webshop.pages import BUY_NOW, NEXT_PAGE, PREVIOUS_PAGE
-
-if TYPE_CHECKING:
-    from agentgym_envs.webshop.env import WebShopEnv
+from agentgym_envs.webshop.pages import BUY_NOW, NEXT_PAGE, PREVIOUS_PAGE, Visit
 
 _LIMIT = re.compile(r"price lower than ([\d.]+) dollars")
 _NUM_READ = 3
@@ -27,75 +24,86 @@ Choice = Callable[[Sequence[Product], set[str]], Product]
 """Chooses among affordable hits, by the instruction's words."""
 
 
-def first_result(env: WebShopEnv) -> Iterator[ExpertMove]:
+class Shopping(Protocol):
+    """An episode, as the rules read it: the instruction, the pages, and the turns left."""
+
+    goal: str
+    visit: Visit
+
+    @property
+    def num_turns_left(self) -> int:
+        """The turns that the episode may still have."""
+
+
+def first_result(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves by the rule of arXiv 2207.01206: search the instruction, buy the first hit."""
-    yield _search(env)
-    if env.visit.shown_hits:
-        yield click(env.visit.shown_hits[0].asin)
+    yield _search(episode)
+    if episode.visit.shown_hits:
+        yield click(episode.visit.shown_hits[0].asin)
         yield click(BUY_NOW)
 
 
-def first_affordable(env: WebShopEnv) -> Iterator[ExpertMove]:
+def first_affordable(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that buy the first affordable hit with all options that the instruction names."""
-    return _one_hit(env, lambda hits, asked: hits[0])
+    return _one_hit(episode, lambda hits, asked: hits[0])
 
 
-def cheapest(env: WebShopEnv) -> Iterator[ExpertMove]:
+def cheapest(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that buy the cheapest of the first page's hits, options as named."""
-    return _one_hit(env, lambda hits, asked: min(hits, key=lambda product: product.price))
+    return _one_hit(episode, lambda hits, asked: min(hits, key=lambda product: product.price))
 
 
-def title_overlap(env: WebShopEnv) -> Iterator[ExpertMove]:
+def title_overlap(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that buy the affordable hit whose title has most words of the instruction."""
     return _one_hit(
-        env, lambda hits, asked: max(hits, key=lambda product: _shared(product.title, asked))
+        episode, lambda hits, asked: max(hits, key=lambda product: _shared(product.title, asked))
     )
 
 
-def least_overlap(env: WebShopEnv) -> Iterator[ExpertMove]:
+def least_overlap(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that buy the affordable hit whose title has fewest words of the instruction."""
     return _one_hit(
-        env, lambda hits, asked: min(hits, key=lambda product: _shared(product.title, asked))
+        episode, lambda hits, asked: min(hits, key=lambda product: _shared(product.title, asked))
     )
 
 
-def second_page(env: WebShopEnv) -> Iterator[ExpertMove]:
+def second_page(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that buy the first affordable hit of the second page, options as named."""
-    return _one_hit(env, lambda hits, asked: hits[0], page=2)
+    return _one_hit(episode, lambda hits, asked: hits[0], page=2)
 
 
-def most_words(env: WebShopEnv) -> Iterator[ExpertMove]:
+def most_words(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that read three affordable hits and buy the one with most of the words."""
-    return _after_reading(env, lambda text: set(words(text)))
+    return _after_reading(episode, lambda text: set(words(text)))
 
 
-def most_word_pairs(env: WebShopEnv) -> Iterator[ExpertMove]:
+def most_word_pairs(episode: Shopping) -> Iterator[ExpertMove]:
     """Yield moves that read three affordable hits and buy the one with most pairs of words."""
-    return _after_reading(env, _pairs)
+    return _after_reading(episode, _pairs)
 
 
-def _search(env: WebShopEnv) -> ExpertMove:
-    return ExpertMove(f"search[{env.goal}]")
+def _search(episode: Shopping) -> ExpertMove:
+    return ExpertMove(f"search[{episode.goal}]")
 
 
-def _one_hit(env: WebShopEnv, choice: Choice, *, page: int = 1) -> Iterator[ExpertMove]:
-    yield _search(env)
+def _one_hit(episode: Shopping, choice: Choice, *, page: int = 1) -> Iterator[ExpertMove]:
+    yield _search(episode)
     for _ in range(page - 1):
-        if NEXT_PAGE in env.visit.buttons:
+        if NEXT_PAGE in episode.visit.buttons:
             yield click(NEXT_PAGE)
-    if hits := _affordable(env):
-        product = choice(hits, set(words(env.goal)))
+    if hits := _affordable(episode):
+        product = choice(hits, set(words(episode.goal)))
         yield click(product.asin)
-        yield from _buy(env, product)
+        yield from _buy(episode, product)
 
 
-def _after_reading(env: WebShopEnv, parts: Callable[[str], set[str]]) -> Iterator[ExpertMove]:
-    yield _search(env)
-    asked = parts(env.goal)
-    hits = _affordable(env)[:_NUM_READ]
+def _after_reading(episode: Shopping, parts: Callable[[str], set[str]]) -> Iterator[ExpertMove]:
+    yield _search(episode)
+    asked = parts(episode.goal)
+    hits = _affordable(episode)[:_NUM_READ]
     counts: dict[str, int] = {}
     for product in hits:
-        if env.num_turns_left < 2 * _TURNS_TO_READ:
+        if episode.num_turns_left < 2 * _TURNS_TO_READ:
             break
         yield click(product.asin)
         yield click("Features")
@@ -105,12 +113,12 @@ def _after_reading(env: WebShopEnv, parts: Callable[[str], set[str]]) -> Iterato
     if hits:
         best = max(hits, key=lambda product: counts.get(product.asin, -1))
         yield click(best.asin)
-        yield from _buy(env, best)
+        yield from _buy(episode, best)
 
 
-def _affordable(env: WebShopEnv) -> list[Product]:
-    limit = _LIMIT.search(env.goal)
-    hits = env.visit.shown_hits
+def _affordable(episode: Shopping) -> list[Product]:
+    limit = _LIMIT.search(episode.goal)
+    hits = episode.visit.shown_hits
     return [each for each in hits if limit is None or each.price <= float(limit[1])]
 
 
@@ -123,9 +131,9 @@ def _pairs(text: str) -> set[str]:
     return {f"{one} {other}" for one, other in zip(listed, listed[1:], strict=False)}
 
 
-def _buy(env: WebShopEnv, product: Product) -> Iterator[ExpertMove]:
+def _buy(episode: Shopping, product: Product) -> Iterator[ExpertMove]:
     for values in product.options.values():
-        named = [value for value in values if value in env.goal]
+        named = [value for value in values if value in episode.goal]
         if named:
             yield click(max(named, key=len))
     yield click(BUY_NOW)

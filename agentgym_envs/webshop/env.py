@@ -152,11 +152,6 @@ class WebShopEnv(TextEnv):
         """Yield moves from the page at hand; they may end in the best of several imperfect ones."""
         return Shopper(self.visit, self.task_goal, lambda: self.num_turns_left).moves()
 
-    @property
-    def num_turns_left(self) -> int:
-        """The turns that the episode may still have."""
-        return self._num_turns_left
-
     def _text(self, reward: Reward | None = None) -> str:
         if self.is_agentgym_compat:
             return original(self.visit, self.task_goal, reward)

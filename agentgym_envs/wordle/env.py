@@ -118,11 +118,11 @@ class WordleEnv(TextEnv):
         super().available_actions()
         if not self.game.words.is_shown:
             return None
-        return [] if self._is_decided else list(self._offers)
+        return [] if self.game.is_over else list(self._offers)
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield guesses that leave the fewest words, by the marks and the list of words."""
-        return moves(self.game, lambda: self._over)
+        return moves(self.game)
 
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:
         """Yield the hidden word.
@@ -137,10 +137,6 @@ class WordleEnv(TextEnv):
             )
         return hidden_word(self.game)
 
-    @property
-    def _is_decided(self) -> bool:
-        return self.game.is_won or self.game.num_left <= 0
-
     def _answer(self, word: str, *, written: str = "", complaint: str = "") -> Outcome:
         marks = self.game.guess(word)
         success = self.game.is_won
@@ -149,7 +145,7 @@ class WordleEnv(TextEnv):
             text = f"{spelled(marks)}\n" if marks else "invalid word"
         else:
             text = self._with_ending(marks or complaint or self._refusal(word, written))
-        return Outcome(text, float(success), terminated=self._is_decided, info=info)
+        return Outcome(text, float(success), terminated=self.game.is_over, info=info)
 
     def _with_ending(self, answer: str) -> str:
         """Return a guess's answer, with how the game ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -24,9 +24,9 @@ def spelled(word: str) -> str:
     return " ".join(word)
 
 
-def moves(game: Game, is_over: Callable[[], bool]) -> Iterator[ExpertMove]:
-    """Yield guesses until the episode ends; step between them."""
-    while not is_over() and game.num_left > 0:
+def moves(game: Game) -> Iterator[ExpertMove]:
+    """Yield guesses until the game is over; step between them."""
+    while not game.is_over:
         left = game.fitting()
         if not left:
             return
@@ -50,7 +50,7 @@ def list_order(game: Game) -> Iterator[ExpertMove]:
 
 def first_fit(game: Game) -> Iterator[ExpertMove]:
     """Yield the first word of the list that fits all marks, again and again."""
-    while game.num_left > 0 and not game.is_won:
+    while not game.is_over:
         yield ExpertMove(spelled(game.fitting()[0]))
 
 

@@ -73,6 +73,11 @@ class Game:
         return bool(self.guesses) and self.guesses[-1].marks == ALL_HERE
 
     @property
+    def is_over(self) -> bool:
+        """The word is found, or no guess is left."""
+        return self.is_won or self.num_left <= 0
+
+    @property
     def num_left(self) -> int:
         """Guesses that are left."""
         return NUM_GUESSES - len(self.guesses)

@@ -11,8 +11,8 @@ from typing import Any
 
 from agentgym_envs.errors import activation
 from agentgym_envs.trajectories.trajectory import write_jsonl
-from benchmarks.cli.quickstart import PPO_STEPS, QuickstartArguments
 from benchmarks.cli.quickstart_curve import draw_quickstart_curve
+from benchmarks.cli.quickstart_options import PPO_STEPS, QuickstartArguments
 from trainers.collect import expert_episodes
 from trainers.evaluate import evaluate
 from trainers.evaluation.results import EvalResult, paired_gain

@@ -19,7 +19,7 @@ import gymnasium as gym
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.sciworld.expert import gold_path
 from agentgym_envs.sciworld.jvm import close_jvm, installation, shared_jvm
-from agentgym_envs.sciworld.tasks import NUM_VARIATIONS, Game, SciWorldTasks
+from agentgym_envs.sciworld.tasks import NUM_VARIATIONS, SciWorldTasks, TaskVariation
 from lab.throughput.measure import Row, Side, Stopwatch, Workload, compare
 
 NUM_ENVS = 16
@@ -39,7 +39,7 @@ class Walkthrough:
     """
 
     number: int
-    game: Game
+    game: TaskVariation
     actions: tuple[str, ...]
 
 

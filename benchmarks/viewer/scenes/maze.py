@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.maze.layouts import Cell, Maze
+from agentgym_envs.maze.walk import Walk
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
@@ -16,8 +17,8 @@ def maze_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, A
     Raises:
         NotReplayed: it cannot be played again.
     """
-    env, turns = replay(trajectory, folder, lambda env, _: look(env))
-    maze: Maze = env.maze  # type: ignore[attr-defined]
+    env, turns = replay(trajectory, folder, lambda env, _: look(env.game))
+    maze: Maze = env.game.maze  # type: ignore[attr-defined]
     free = {_number(cell, maze) for cell in maze.free}
     walls = sorted(set(range(maze.height * maze.width)) - free)
     goal = _number(maze.goal, maze)
@@ -25,10 +26,10 @@ def maze_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, A
     return {"about": about, "turns": turns}
 
 
-def look(env: Any) -> dict[str, Any]:
+def look(walk: Walk) -> dict[str, Any]:
     """Return where one is now, and where one has been."""
-    seen = sorted(_number(cell, env.maze) for cell in env.seen)
-    return {"at": _number(env.position, env.maze), "seen": seen}
+    seen = sorted(_number(cell, walk.maze) for cell in walk.seen)
+    return {"at": _number(walk.position, walk.maze), "seen": seen}
 
 
 def _number(cell: Cell, maze: Maze) -> int:

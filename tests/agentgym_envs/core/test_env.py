@@ -99,6 +99,17 @@ def test_what_holds_no_action_is_answered_and_costs_a_turn() -> None:
     assert (info["is_valid_action"], info["turn"]) == (False, 2)
 
 
+def test_whether_it_is_over_and_how_many_turns_are_left_is_public() -> None:
+    env = CountingEnv(max_turns=5)
+    assert env.is_over
+    env.reset(options={"task_id": 4, "horizon": 3})
+    assert (env.is_over, env.num_turns_left) == (False, 3)
+    env.step("add 1")
+    assert (env.is_over, env.num_turns_left) == (False, 2)
+    env.step("add 4")
+    assert env.is_over
+
+
 def test_a_rejected_completion_leaves_the_score_as_it_was() -> None:
     env = CountingEnv(action_format="react")
     begin(env, 9)

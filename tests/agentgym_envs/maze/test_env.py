@@ -47,10 +47,10 @@ def test_an_episode_begins_with_the_goal_the_position_and_the_walls() -> None:
 
 def test_a_cell_without_walls_says_so() -> None:
     env = begun()
-    env.maze = type(env.maze)(
+    env.game.maze = type(env.game.maze)(
         frozenset((5, c) for c in range(1, 9)) | {(4, 5), (6, 5)}, (5, 5), (5, 8)
     )
-    env.position = (5, 4)
+    env.game.position = (5, 4)
     observation, *_ = env.step("move right")
     assert observation.endswith("position 5, 5. There are no walls near you.")
 

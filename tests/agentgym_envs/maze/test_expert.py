@@ -44,7 +44,7 @@ def test_the_privileged_expert_takes_the_shortest_way() -> None:
     env = made()
     for task_id in env.task_ids("validation"):
         env.reset(options={"task_id": task_id})
-        far = distances(env.maze.free, env.maze.goal)[env.maze.start]
+        far = distances(env.game.maze.free, env.game.maze.goal)[env.game.maze.start]
         assert num_turns(env, env.expert(privileged=True)) == far
 
 
@@ -69,8 +69,13 @@ def test_the_expert_does_not_know_what_it_has_not_seen() -> None:
     for number in range(2000, 2150, 5):
         env.reset(options={"task_id": number})
         first = next(env.expert())
-        near = {env.position, *(moved(env.position, way) for way in env.seen[env.position])}
-        env.maze = type(env.maze)(frozenset(near), env.maze.start, env.maze.goal)
+        near = {
+            env.game.position,
+            *(moved(env.game.position, way) for way in env.game.seen[env.game.position]),
+        }
+        env.game.maze = type(env.game.maze)(
+            frozenset(near), env.game.maze.start, env.game.maze.goal
+        )
         assert next(env.expert()) == first
 
 
@@ -82,7 +87,7 @@ def test_thoughts_say_what_was_seen() -> None:
         for move in env.expert_moves():
             assert move.thought.startswith("The goal is ")
             shown.check(move.thought)
-            is_back = moved(env.position, move.action.removeprefix("move ")) in env.seen
+            is_back = moved(env.game.position, move.action.removeprefix("move ")) in env.game.seen
             assert ("leads back" in move.thought) is is_back
             observation, *_ = env.step(env.parser.format(move.action, move.thought))
             shown.add(observation)
@@ -147,10 +152,10 @@ def test_the_nearest_unvisited_cell_is_sought_through_cells_that_were_seen() -> 
     for number in (4, 2011, 7003):
         env.reset(options={"task_id": number})
         for action in itertools.islice(env.floor("nearest_unvisited"), 30):
-            before = set(env.seen)
+            before = set(env.game.seen)
             *_, terminated, _, info = env.step(action)
             assert info["is_valid_action"]
             if terminated:
                 break
-            near = {moved(env.position, way) for way in env.seen[env.position]}
-            assert env.position not in before or near & before
+            near = {moved(env.game.position, way) for way in env.game.seen[env.game.position]}
+            assert env.game.position not in before or near & before

@@ -13,8 +13,8 @@ from agentgym_envs.sciworld.tasks import (
     LEFT_OUT,
     NUM_VARIATIONS,
     PAPER_TEST_SIZES,
-    Game,
     SciWorldTasks,
+    TaskVariation,
 )
 from tests.helpers import GOLDEN
 
@@ -32,7 +32,9 @@ def test_the_first_numbers_are_agentgyms() -> None:
 
 def test_the_left_out_tasks_come_after_in_the_simulators_order() -> None:
     rest = [TASKS.game(number) for number in range(4639, 7207)]
-    assert rest == [Game(task, v) for task in LEFT_OUT for v in range(NUM_VARIATIONS[task])]
+    assert rest == [
+        TaskVariation(task, v) for task in LEFT_OUT for v in range(NUM_VARIATIONS[task])
+    ]
     assert [task for task in NUM_VARIATIONS if task in LEFT_OUT] == list(LEFT_OUT)
 
 

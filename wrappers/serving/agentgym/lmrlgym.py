@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentgym_envs.maze.env import ACTIONS
+from agentgym_envs.maze.walk import ACTIONS
 from wrappers.serving.agentgym.episodes import Episode
 from wrappers.serving.agentgym.games import Fields, Game
 from wrappers.serving.agentgym.requests import answering, episode_of, saying, whole
