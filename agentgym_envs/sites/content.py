@@ -1,8 +1,8 @@
 """Reads the content of the sites: their databases and the tasks on them, checked by their hashes.
 
-A folder holds `about.json` and `content.zip`. The first names the hash of each file in the second:
-a database for each of the sites, and for each template its tasks, one in each line as WebArena
-writes a task.
+A folder holds `about.json`, `content.zip` and `moves.zip`. The first names the hash of each file in
+the others. `content.zip` has a database for each of the sites, and for each template its tasks, one
+in each line as WebArena writes a task; `moves.zip` has, line by line, the moves that solve them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ VERSION = 8
 SHIPPED = Path(__file__).with_name("embedded")
 ABOUT_FILE = "about.json"
 CONTENT_FILE = "content.zip"
+MOVES_FILE = "moves.zip"
 
 _REMEDY = "make it with `python -m worlds sites --seed 7 --out FOLDER` in a checkout of the sources"
 
@@ -49,6 +50,11 @@ class TemplateTasks:
         """The file that holds them."""
         return f"tasks/{self.template}.jsonl"
 
+    @property
+    def moves_file(self) -> str:
+        """The file that holds their moves."""
+        return f"moves/{self.template}.jsonl"
+
 
 class SiteContent:
     """The content of one world.
@@ -68,11 +74,12 @@ class SiteContent:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._databases: dict[str, bytes] = {}
-        self._archive: zipfile.ZipFile | None = None
+        self._archives: dict[str, zipfile.ZipFile] = {}
         self._reading = Lock()
         try:
             about = json.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
             self._digests: dict[str, str] = about["sha256"]
+            self._moves_digests: dict[str, str] = about.get("moves_sha256", {})
             self.name = f"{about['name']} ({_digest_of_all(self._digests)[:12]})"
             self.templates = [_template(row) for row in about["templates"]]
             self.paper_test: list[int] = about["paper_test"]
@@ -105,16 +112,27 @@ class SiteContent:
         Raises:
             ValueError: it is missing, or not what it was made as.
         """
-        path = self.folder / CONTENT_FILE
+        return self._read(CONTENT_FILE, file, self._digests)
+
+    def read_moves(self, template: TemplateTasks) -> list[bytes]:
+        """Return the record of each task of a template, a JSON list of its starts and its moves.
+
+        Raises:
+            ValueError: as `read`.
+        """
+        return self._read(MOVES_FILE, template.moves_file, self._moves_digests).splitlines()
+
+    def _read(self, archive: str, file: str, digests: dict[str, str]) -> bytes:
+        path = self.folder / archive
         remedy = "install agentgym-envs again" if self.folder == SHIPPED else _REMEDY
         try:
-            if self._archive is None:
+            if archive not in self._archives:
                 # In memory: processes that are forked would move each other's place in a file.
-                self._archive = zipfile.ZipFile(BytesIO(path.read_bytes()))
-            content = self._archive.read(file)
+                self._archives[archive] = zipfile.ZipFile(BytesIO(path.read_bytes()))
+            content = self._archives[archive].read(file)
         except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} cannot be read: {error!r}; {remedy}") from error
-        if sha256(content).hexdigest() != self._digests.get(file):
+        if sha256(content).hexdigest() != digests.get(file):
             raise ValueError(f"{path} was changed: {file} is not what it was made as; {remedy}")
         return content
 

@@ -54,7 +54,6 @@ from agentgym_envs.webarena.sources import (
     open_world,
 )
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.solution import Case
 
 OFFICIAL_MAX_TURNS = 15
 """The paper's evaluation turns (arXiv 2509.08755) on the official sites."""
@@ -152,7 +151,7 @@ class WebArenaEnv(TextEnv):
         )
         if deployment is not None:
             self.default_max_turns = OFFICIAL_MAX_TURNS
-        content = open_world(sites_dir, sites)
+        self._content = content = open_world(sites_dir, sites)
         origins = None if deployment is None else deployment.sites
         source = open_source(tasks_file, content, sites=origins, is_verified=is_verified)
         super().__init__(source.tasks, **kwargs)
@@ -236,17 +235,14 @@ class WebArenaEnv(TextEnv):
         return {"url": self.browser.page().url, **self._judgement.info()}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield the template's moves, and scroll to what it reads and touches; it may give up."""
+        """Yield the task's recorded moves, and scroll to what they rest on and touch."""
         task = self.web_task
-        if task.notes is None or not self._is_embedded:
+        if not self._is_embedded:
             raise NoExpert("the embedded tasks alone have an expert")
         if self.tree != "short":
             raise NoExpert(f"the expert reads tree='short', not {self.tree!r}")
-        # Imported here: a third of what an environment imports, and a policy needs none of it.
-        from agentgym_envs.webarena.tasks.experts import EXPERTS
-
-        case = Case(task.instantiation_dict or {}, task.notes)
-        return expert.moves(EXPERTS[task.intent_template_id], case, self.browser.page, self._view)
+        starts, moves = expert.read_record(self._content, task)
+        return expert.play_record(starts, moves, self.browser.page, self._view)
 
     @property
     def browser(self) -> Browser:

@@ -125,8 +125,8 @@ def filled(place: Place, value: Any) -> Any:
     return [filled(place, inner) for inner in value] if isinstance(value, list) else value
 
 
-def open_start(place: Place, episode: Episode, task: WebTask) -> None:
-    """Open the pages that a task begins with, each in a tab of its own; the first is shown.
+def start_urls(place: Place, task: WebTask) -> list[str]:
+    """Return the addresses that a task begins with, each in a tab of its own.
 
     Raises:
         ValueError: one of them is no address.
@@ -141,6 +141,15 @@ def open_start(place: Place, episode: Episode, task: WebTask) -> None:
                 f"__SHOPPING__, or several with {AND!r} between them"
             )
         urls.append(url)
-    first, *others = urls
+    return urls
+
+
+def open_start(place: Place, episode: Episode, task: WebTask) -> None:
+    """Open the pages that a task begins with; the first is shown.
+
+    Raises:
+        ValueError: as `start_urls`.
+    """
+    first, *others = start_urls(place, task)
     episode.browser.open(first, episode.cookies, others)
     episode.visited.append(episode.browser.page().url)

@@ -1,20 +1,22 @@
-"""Makes the content of the sites: four databases, and the tasks on them."""
+"""Makes the content of the sites: four databases, the tasks on them, and how each is solved."""
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from agentgym_envs.content.files import write_whole
 from agentgym_envs.sites.content import (
     ABOUT_FILE,
     CONTENT_FILE,
+    MOVES_FILE,
     SHIPPED,
     VERSION,
     SiteContent,
@@ -25,6 +27,7 @@ from worlds.sites.setting import Setting
 from worlds.sources import sources_digest
 from worlds.tasks.drawing import TEMPLATES, draw_tasks
 from worlds.tasks.panel import draw_panel
+from worlds.tasks.playing import Record, recorded
 from worlds.tasks.template import World
 
 SOURCES = (
@@ -60,10 +63,15 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | No
     setting = Setting(seed, scale)
     databases = {f"{name}.sqlite": make_database(name, setting) for name in NAMES}
     with TemporaryDirectory() as draft:
-        _write(Path(draft), setting, databases, [])
-        tasks = _draw(World(SiteContent(Path(draft)), setting.people), setting, instances)
+        _write(Path(draft), setting, databases, [], [])
+        world = World(SiteContent(Path(draft)), setting.people)
+        tasks = _draw(world, setting, instances)
+        records = [
+            recorded(task, world.content, TEMPLATES[task.intent_template_id].solve)
+            for task in tasks
+        ]
     folder = SHIPPED if out is None else out
-    _write(folder, setting, databases, tasks)
+    _write(folder, setting, databases, tasks, records)
     print(f"{SiteContent(folder).name} with {len(tasks):,} tasks in {folder}")
 
 
@@ -79,13 +87,18 @@ def _draw(world: World, setting: Setting, instances: int | None) -> list[WebTask
 
 
 def _write(
-    folder: Path, setting: Setting, databases: Mapping[str, bytes], tasks: Sequence[WebTask]
+    folder: Path,
+    setting: Setting,
+    databases: Mapping[str, bytes],
+    tasks: Sequence[WebTask],
+    records: Sequence[Record],
 ) -> None:
-    files, templates = dict(databases), []
-    for number, group in groupby(tasks, key=lambda task: task.intent_template_id):
-        drawn = list(group)
-        lines = (json.dumps(task.to_json(), ensure_ascii=False) + "\n" for task in drawn)
-        files[f"tasks/{number}.jsonl"] = "".join(lines).encode()
+    files, moves_files, templates = dict(databases), {}, []
+    pairs = zip(tasks, records, strict=True)
+    for number, group in groupby(pairs, key=lambda pair: pair[0].intent_template_id):
+        drawn, solved = zip(*group, strict=True)
+        files[f"tasks/{number}.jsonl"] = _lines(task.to_json() for task in drawn)
+        moves_files[f"moves/{number}.jsonl"] = _lines(map(_written, solved))
         templates.append(
             {
                 "template": number,
@@ -99,12 +112,28 @@ def _write(
         "name": f"agentgym-sites v{VERSION}{_drawn_by(setting)}",
         "version": VERSION,
         "sources": sources_digest(SOURCES),
-        "sha256": {file: sha256(content).hexdigest() for file, content in files.items()},
+        "sha256": _digests(files),
+        "moves_sha256": _digests(moves_files),
         "templates": templates,
         "paper_test": draw_panel(tasks),
     }
     write_whole(folder / CONTENT_FILE, _archive(files))
+    write_whole(folder / MOVES_FILE, _archive(moves_files))
     write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
+
+
+def _written(record: Record) -> list[Any]:
+    """Return a record whose moves are without what is left at its default."""
+    starts, moves = record
+    return [starts, [{k: v for k, v in vars(move).items() if v not in ("", 0)} for move in moves]]
+
+
+def _lines(rows: Iterable[Any]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {file: sha256(content).hexdigest() for file, content in files.items()}
 
 
 def _drawn_by(setting: Setting) -> str:

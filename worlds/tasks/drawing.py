@@ -11,11 +11,11 @@ from typing import Any
 
 from agentgym_envs.webarena.evaluators.state_change import record_change
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.screen import ElementNotFound
 from worlds.dice import Dice
 from worlds.tasks import across, gitlab, reddit, shopping, shopping_admin
 from worlds.tasks import map as map_tasks
 from worlds.tasks.playing import played
+from worlds.tasks.screen import ElementNotFound
 from worlds.tasks.starts import start_of
 from worlds.tasks.template import Case, Template, World
 
@@ -47,7 +47,7 @@ def draw_tasks(template: Template, world: World, dice: Dice) -> Iterator[WebTask
     whether it is done. Where goals run out, all are drawn about equally often.
 
     Raises:
-        ValueError: the expert changes something else than the draw knows it must.
+        ValueError: the solution changes something else than the draw knows it must.
     """
     intents: set[str] = set()
     goals: Counter[str] = Counter()
@@ -67,7 +67,7 @@ def draw_tasks(template: Template, world: World, dice: Dice) -> Iterator[WebTask
         try:
             evaluation = _evaluation(template, case, task, world)
         except ElementNotFound as error:
-            print(f"{task.intent!r}: the expert does not find its way ({error})")
+            print(f"{task.intent!r}: the solution does not find its way ({error})")
             continue
         goal = json.dumps(evaluation, sort_keys=True)
         if goals[goal] > repeats and not template.is_impossible:
@@ -79,15 +79,15 @@ def draw_tasks(template: Template, world: World, dice: Dice) -> Iterator[WebTask
 
 
 def _evaluation(template: Template, case: Case, task: WebTask, world: World) -> dict[str, Any]:
-    """Let the expert do what a goal asks to change, and record the change."""
+    """Let the solution do what a goal asks to change, and record the change."""
     if not case.goal.changes:
         return case.goal.evaluation([{}])
-    with played(task, world.content) as ending:
+    with played(task, world.content, template.solve) as ending:
         if ending.state is None:
             raise ValueError("changes are recorded on the embedded sites alone")
         way = record_change(ending.state, loosely=case.goal.loosely)
     if not way or (wrong := case.goal.contradictions(way)):
-        raise ValueError(f"{task.intent!r}: {wrong if way else 'the expert changes nothing'}")
+        raise ValueError(f"{task.intent!r}: {wrong if way else 'the solution changes nothing'}")
     return case.goal.evaluation([way, *template.other_ways(case, way)])
 
 

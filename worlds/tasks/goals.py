@@ -1,7 +1,7 @@
 """What decides whether a task is done: a typed answer, the page shown, and what has changed.
 
 Everything that a goal does not ask to change must be as it was. A change is not written down here:
-the expert makes it when the world is made, and all that it changed is recorded (`drawing`). What
+the solution makes it when the world is made, and all that it changed is recorded (`drawing`). What
 the draw knows of it, from its own queries, is stated beside it and compared with the recording.
 """
 
@@ -124,7 +124,7 @@ def changes(
     answer: Answer | None = None,
     loosely: Mapping[str, Mapping[str, Any] | None] | None = None,
 ) -> Goal:
-    """Ask for what the expert changes.
+    """Ask for what the solution changes.
 
     Args:
         rows: what the draw knows of it.

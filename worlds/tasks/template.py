@@ -1,23 +1,25 @@
-"""Defines task templates: an intent with slots, and how it is drawn and judged.
+"""Defines task templates: an intent with slots, and how it is drawn, judged and solved.
 
-Its expert is among those of `agentgym_envs.webarena.tasks`, under the same number. Answers are
-computed from the sites' content when an instance is drawn; changes are recorded from the expert.
+Answers are computed from the sites' content when an instance is drawn; changes are recorded from
+what the solution does.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.content import SiteContent
 from agentgym_envs.sites.people import Person
 from agentgym_envs.sites.state import SiteState
 from worlds.dice import Dice
 from worlds.tasks.goals import Goal, Way
+from worlds.tasks.screen import Screen
 
 INSTANCES = 50
 """Instances of a template that can be done."""
@@ -64,15 +66,19 @@ class Case:
 
     Attributes:
         values: what fills the slots of the intents, and nothing else.
-        goal: what decides whether it is done.
-        notes: what the expert knows beside the intent; never shown to a policy.
+        goal: what decides whether it is done; no solution reads it.
+        notes: what the solution knows beside the intent; never shown to a policy.
         start: where it begins, with WebArena's placeholders; None is where its template does.
     """
 
     values: Mapping[str, str]
-    goal: Goal
+    goal: Goal = Goal()
     notes: Mapping[str, Any] = field(default_factory=dict)
     start: str | None = None
+
+
+Solution = Callable[[Case, Screen], Iterator[ExpertMove]]
+"""Yields moves that do the task, reading the screen before each, by role and name."""
 
 
 class Template(ABC):
@@ -107,12 +113,16 @@ class Template(ABC):
     def draw(self, world: World, dice: Dice) -> Case | None:
         """Draw one instance; None where the dice fell badly and must be thrown again."""
 
+    @abstractmethod
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Yield moves that do the task; one that ends without `stop` has lost its way."""
+
     def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
         """Return other changes that do the task as well; none unless a template says so.
 
         Args:
             case: the instance.
-            way: what the expert has changed.
+            way: what the solution has changed.
         """
         del case, way
         return ()

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agentgym_envs.errors import NoExpert
-from agentgym_envs.sites.content import SiteContent, open_content
+from agentgym_envs.sites.content import (
+    ABOUT_FILE,
+    CONTENT_FILE,
+    SHIPPED,
+    SiteContent,
+    TemplateTasks,
+    open_content,
+)
 from agentgym_envs.webarena.env import WebArenaEnv
+from agentgym_envs.webarena.expert import read_record
 from agentgym_envs.webarena.tasks.files import KEYS, read_tasks, write_tasks
 from agentgym_envs.webarena.tasks.task_set import SPLITS, EmbeddedTasks
 
@@ -49,6 +58,14 @@ def test_the_expert_solves_every_instance(env: WebArenaEnv, template: int) -> No
     for number in TEMPLATES[template].task_ids:
         info = solve(env, number)
         assert info["success"], (info, env.verdict)
+
+
+@pytest.mark.parametrize("template", [0, 23, 129, 143, 148, 191])
+def test_at_the_start_the_expert_plays_the_record_alone(env: WebArenaEnv, template: int) -> None:
+    """Signed out, a site may lead from the start to another page; one task begins in two tabs."""
+    env.reset(options={"task_id": TEMPLATES[template].task_ids[2]})
+    moves = (move for move in env.expert_moves() if not move.action.startswith("scroll"))
+    assert next(moves).thought == read_record(open_content(), env.web_task)[1][0].thought
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -134,14 +151,54 @@ def test_what_is_added_to_a_task_is_checked(
         read_tasks(path)
 
 
-def test_a_given_task_is_in_its_own_split_and_has_an_expert_if_it_has_notes(tmp_path: Path) -> None:
+def test_a_given_task_is_in_its_own_split(tmp_path: Path) -> None:
     paths = tmp_path / "with.json", tmp_path / "without.json"
     write_tasks(paths[0], [TASKS.task(0)])
     bare = {key: value for key, value in TASKS.task(0).to_json().items() if key in KEYS}
     paths[1].write_text(json.dumps(bare))
     env, other = (WebArenaEnv(tasks_file=path) for path in paths)
     assert env.task_ids("train") == ["webarena_0"] and other.task_ids("test") == ["webarena_0"]
-    assert solve(env, 0)["success"]
-    other.reset(options={"task_id": 0})
-    with pytest.raises(NoExpert):
-        next(other.expert())
+
+
+def test_a_given_task_has_an_expert_if_the_world_has_it_under_any_number(tmp_path: Path) -> None:
+    task = TASKS.task(103)
+    others = [
+        replace(task, task_id=1, notes=None),
+        replace(task, task_id=2, intent=f"{task.intent} Please."),
+        replace(task, task_id=3, intent_template_id=2),
+        replace(task, task_id=4, start_url="__GITLAB__"),
+    ]
+    write_tasks(tmp_path / "tasks.json", others)
+    env = WebArenaEnv(tasks_file=tmp_path / "tasks.json")
+    assert solve(env, 1)["success"] and solve(env, 4)["success"]
+    for number in (2, 3):
+        env.reset(options={"task_id": number})
+        with pytest.raises(NoExpert, match=f"intent of webarena_{number}"):
+            next(env.expert())
+
+
+def test_a_world_without_moves_says_how_they_are_made(tmp_path: Path) -> None:
+    for file in (ABOUT_FILE, CONTENT_FILE):
+        (tmp_path / file).write_bytes((SHIPPED / file).read_bytes())
+    env = WebArenaEnv(sites_dir=tmp_path)
+    env.reset(options={"task_id": 0})
+    with pytest.raises(ValueError, match=r"moves\.zip cannot be read: .*make it with"):
+        next(env.expert())
+
+
+def test_an_expert_reads_the_moves_of_its_template_when_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+
+    def read_moves(self: SiteContent, template: TemplateTasks) -> list[bytes]:
+        read.append(template.template)
+        return original(self, template)
+
+    original = SiteContent.read_moves
+    monkeypatch.setattr(SiteContent, "read_moves", read_moves)
+    env = WebArenaEnv()
+    env.reset(options={"task_id": 1301})
+    assert read == []
+    next(env.expert())
+    assert read == [13]

@@ -10,11 +10,11 @@ import pytest
 
 from agentgym_envs.sites.people import AGENT, PASSWORD
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from tests.worlds.tasks.arriving import case_at
 from tests.worlds.tasks.gitlab_tasks import FEW, gold, project_of, score, tasks, values
+from worlds.tasks.drawing import TEMPLATES
+from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.template import World
 
 FORM, LIST, PEOPLE, MISSING, TAKE = 125, 126, 127, 128, 129
@@ -182,7 +182,7 @@ def test_an_issue_is_taken_by_nobody_but_who_was_named(
     assert "link 'Sign in'" in env.reset(options={"task_id": task.task_id})[0]
     other = replace(case, values={**case.values, **account})
     with contextlib.suppress(ElementNotFound):
-        for move in EXPERTS[TAKE](other, Screen(env.browser.page)):
+        for move in TEMPLATES[TAKE].solve(other, Screen(env.browser.page)):
             if not move.action.startswith("stop"):
                 assert env.step(move.action)[-1]["is_valid_action"], move
     page = "\n".join(env.browser.page().lines())

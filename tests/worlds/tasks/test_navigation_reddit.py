@@ -10,9 +10,9 @@ import pytest
 from agentgym_envs.sites.people import PASSWORD
 from agentgym_envs.sites.state import NOW
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import WORLD, Drawn, cases, ends_at, reference
 from worlds.tasks.drawing import STRIDE
+from worlds.tasks.screen import Screen
 
 HOME = "http://reddit.test"
 NAVIGATION = (140, 141, 142, 144)

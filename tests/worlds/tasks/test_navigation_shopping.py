@@ -15,9 +15,9 @@ import pytest
 from agentgym_envs.sites.shopping.listing import PAGE_SIZE, SORTS
 from agentgym_envs.sites.shopping.product import REVIEWS_PER_PAGE
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.arriving import Drawn, case_of, cases, ends_at, reference
 from worlds.tasks.drawing import STRIDE
+from worlds.tasks.screen import Screen
 from worlds.tasks.shopping.navigation import ORDERS
 from worlds.tasks.template import World
 

@@ -9,9 +9,9 @@ import pytest
 from agentgym_envs.browsing.actions import parse_action
 from agentgym_envs.browsing.text.browser import TextBrowser
 from agentgym_envs.sites.state import SiteState
-from agentgym_envs.webarena.tasks.reddit.steps import comments_on, posts_on
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.reddit import TEMPLATES
+from worlds.tasks.reddit.steps import comments_on, posts_on
+from worlds.tasks.screen import ElementNotFound, Screen
 
 ORIGIN = "http://reddit.test"
 

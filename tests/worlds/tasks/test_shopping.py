@@ -9,12 +9,12 @@ import pytest
 
 from agentgym_envs.browsing.page import Node, Page
 from agentgym_envs.sites.filters import money
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
-from agentgym_envs.webarena.tasks.shopping.steps import cell, cents_in, order_links, tiles
 from worlds.dice import Dice
+from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.shopping import TEMPLATES
 from worlds.tasks.shopping.lookups import CheapestInColour, PriceByWeight
 from worlds.tasks.shopping.past_orders import SpentInMonths
+from worlds.tasks.shopping.steps import cell, cents_in, order_links, tiles
 from worlds.tasks.template import Case, World
 
 SHOP = "http://shopping.test"

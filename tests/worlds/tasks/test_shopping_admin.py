@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from agentgym_envs.browsing.page import Node, Page
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen
-from agentgym_envs.webarena.tasks.shopping_admin.steps import line_with, lines
 from tests.worlds.tasks.arriving import WORLD
 from worlds.dice import Dice
+from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.shopping_admin import TEMPLATES
 from worlds.tasks.shopping_admin.draws import Period, draw_month, draw_period, plain_categories
+from worlds.tasks.shopping_admin.steps import line_with, lines
 
 
 def test_the_numbers_are_the_sites_own_and_a_third_of_the_templates_is_kept_for_the_test() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.map.hours import DAYS, span
 from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import Answer, changes, hours_of, identifier, row
-from worlds.tasks.map import draws
+from worlds.tasks.map import draws, steps
+from worlds.tasks.reddit import steps as forum
 from worlds.tasks.reddit.draws import pick_forum
+from worlds.tasks.screen import Screen
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -52,3 +57,15 @@ class PublishPhone(Template):
         post = {"forum_id": number, "user_id": AGENT_ID, "title": title, "body": value}
         loosely = {} if isinstance(value, str) else {"posts.body": value}
         return Case(values, changes(row("posts", **post), loosely=loosely))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read it on the map and write the post."""
+        yield from steps.open_place(screen, case.values["place"], case.values["town"])
+        what, community = case.values["what"], case.values["community"]
+        text = steps.fact(screen, "Phone" if what == "phone number" else what.rpartition(" ")[2])
+        yield from forum.open_community(screen, community)
+        yield screen.click("link", f"Post in {community}", f"I have read the {what}: {text}.")
+        yield screen.fill("textbox", "Title", case.values["title"])
+        yield screen.fill("textbox", "Text", text)
+        yield screen.click("button", "Publish post")
+        yield screen.stop("", "The post is published.")

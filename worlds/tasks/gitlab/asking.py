@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import day
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import REPORTING, SEEN, address_of, draw_day, draw_project
+from worlds.tasks.gitlab.steps import SITE, cells, open_part, open_project
 from worlds.tasks.goals import answers, changes, name, row, set_of
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.template import Case, Template, World
 
 _ROLES = ("Guest", "Reporter", "Developer", "Maintainer")
+
+
+_WORDS = " looks after this project"
 
 
 class WhomToAsk(Template):
@@ -35,6 +42,13 @@ class WhomToAsk(Template):
         )
         project = dice.pick(rows)
         return Case({"project": project["name"]}, answers(name(project["owner"])))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read what the README says."""
+        yield from open_project(screen, case.values["project"])
+        texts = [node.name for node in screen.page.nodes if _WORDS in node.name]
+        person = first_of(texts).split(_WORDS)[0]
+        yield screen.stop(person, "The README says who looks after the project.")
 
 
 class WhoHasRole(Template):
@@ -62,6 +76,12 @@ class WhoHasRole(Template):
             return None
         goal = answers(set_of(*(name(each["name"]) for each in members)))
         return Case({"project": project["name"], "role": role}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the table of members."""
+        yield from open_part(screen, case.values["project"], "Members")
+        names = [row[0] for row in cells(screen) if row[1] == case.values["role"]]
+        yield screen.stop(", ".join(names), f"{len(names)} members have this role.")
 
 
 class PlanThisIssue(Template):
@@ -92,6 +112,18 @@ class PlanThisIssue(Template):
             notes={"due": due},
             start=f"{address_of(world, project)}/issues/{issue['iid']}",
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Edit what is on the screen, or was when the task began."""
+        if not screen.has("link", "Edit issue"):
+            yield ExpertMove("tab_focus [0]", "The issue is in the first tab.")
+        if not screen.has("link", "Edit issue"):
+            yield ExpertMove("go_back", "The issue was open in this tab before.")
+        yield screen.click("link", "Edit issue", "The issue is open already.")
+        yield screen.fill("textbox", "Due date", case.notes["due"])
+        yield screen.click("checkbox", case.values["label"], "The other labels stay ticked.")
+        yield screen.click("button", "Save changes")
+        yield screen.stop()
 
 
 _LACKING = (

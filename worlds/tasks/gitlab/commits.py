@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import calendar
+from collections.abc import Iterator
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import draw_project
+from worlds.tasks.gitlab.steps import (
+    SITE,
+    apply,
+    cells,
+    fact,
+    items,
+    number_before,
+    open_part,
+    open_project,
+)
 from worlds.tasks.goals import all_of, answers, name, number
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.template import Case, Template, World
 
 _AUTHORS = (
@@ -57,6 +69,18 @@ class CommitsInMonth(Template):
             notes={"first": first, "last": f"{first[:8]}{last:02}"},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the commits by author and days, and read their number."""
+        yield from open_part(screen, case.values["project"], "Commits")
+        filters = {
+            "Author": case.values["person"],
+            "From day": case.notes["first"],
+            "To day": case.notes["last"],
+        }
+        yield from apply(screen, filters)
+        number, last = number_before(screen, "commit"), first_of(items(screen, "Commits"))
+        yield screen.stop(f"{number} commits, {last.link.name}", "The last one comes first.")
+
 
 class TopContributor(Template):
     """The e-mail address of who wrote the most commits."""
@@ -84,6 +108,15 @@ class TopContributor(Template):
             goal=answers(name(rows[place]["email"])),
             notes={"place": place},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Compare the contributors and look at the profile."""
+        yield from open_part(screen, case.values["project"], "Contributors")
+        rows = sorted(cells(screen), key=lambda row: -int(row[1]))
+        name, number = rows[case.notes["place"]][:2]
+        rank = case.values["rank"]
+        yield screen.click("link", name, f"With {number} commits, {name} has the {rank}.", nth=-1)
+        yield screen.stop(fact(screen, "E-mail: "), "The profile has the address.")
 
 
 class WhereTheyLive(Template):
@@ -114,3 +147,18 @@ class WhereTheyLive(Template):
             values={"path": file["path"], "project": project["name"]},
             goal=answers(name(file["location"])),
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go through the folders to the file, then to its writer."""
+        yield from open_project(screen, case.values["project"])
+        *folders, name = case.values["path"].split("/")
+        for folder in folders:
+            yield screen.click("link", f"{folder}/", "The file lies in this folder.")
+        yield screen.click("link", name, "There is the file.")
+        heading = first_of(
+            n.name for n in screen.page.nodes if n.name.startswith("Last changed on")
+        )
+        place = [node.name for node in screen.page.nodes].index(heading)
+        person = first_of(node for node in screen.page.nodes[place:] if node.role == "link")
+        yield screen.click_node(person, f"{person.name} changed it last.")
+        yield screen.stop(fact(screen, "Location: "), "The profile says where they are.")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects_list import PROJECTS, TOPICS
 from worlds.sites.gitlab.words import PARTS
+from worlds.tasks.gitlab.steps import SITE
 from worlds.tasks.template import World
 
 SEEN = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
-from agentgym_envs.webarena.tasks.gitlab.forms import EXTREMES
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import address_of, no_such, standing_out
+from worlds.tasks.gitlab.steps import SITE, apply, items, open_part
 from worlds.tasks.goals import impossible, shows
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.template import Case, Template, World
 
 _MINE = (
@@ -17,10 +19,19 @@ _MINE = (
     "JOIN {table} WHERE {amount} ORDER BY p.id, c.id"
 )
 
+
 _FITTING = "FROM issues i WHERE i.project_id = p.id AND i.state = 'open' AND {fits}"
+
+
 _SOME = f"(SELECT count(*) > 1 AND NOT sum(i.confidential) {_FITTING})"
+
+
 _NONE = f"NOT EXISTS (SELECT 1 {_FITTING})"
+
+
 _LABELS = "EXISTS (SELECT 1 FROM issue_labels x WHERE x.issue_id = i.id AND x.label_id = c.id)"
+
+
 _CONDITIONS = {
     "Label": ('have the label "{}"', "labels c ON c.project_id = p.id", "c.name", _LABELS),
     "Assignee": (
@@ -66,6 +77,22 @@ def _values(project: sqlite3.Row, label: str, which: str) -> dict[str, str]:
     return {"project": project["name"], "condition": condition, "which": which}
 
 
+EXTREMES = {
+    "whose due date comes first": ("Due first", "due_on"),
+    "that was opened first": ("Oldest", "created_at"),
+    "that was opened last": ("Newest", "created_at DESC"),
+}
+
+
+def _list_fitting(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_part(screen, case.values["project"], "Issues")
+    filters = {
+        case.notes["label"]: case.notes["shown"],
+        "Sort by": EXTREMES[case.values["which"]][0],
+    }
+    yield from apply(screen, filters, "Open ones are listed anyway; I apply the rest.")
+
+
 class EditExtremeIssue(Template):
     """Open the form of the issue that stands out among those that fit a condition."""
 
@@ -90,6 +117,14 @@ class EditExtremeIssue(Template):
             goal=shows(f"{address_of(world, project)}/issues/{issue['iid']}/edit"),
             notes={"label": label, "shown": project["shown"]},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter and sort; the first one is it."""
+        yield from _list_fitting(case, screen)
+        first = first_of(items(screen, "Issues")).link
+        yield screen.click_node(first, "Sorted like this, the first one is the one I want.")
+        yield screen.click("link", "Edit issue", "This opens its form.")
+        yield screen.stop("", "The form is open; nothing is to be changed.")
 
 
 class EditMissingIssue(Template):
@@ -116,3 +151,10 @@ class EditMissingIssue(Template):
             ),
             notes={"label": label, "shown": project["shown"]},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, and find nothing."""
+        yield from _list_fitting(case, screen)
+        if items(screen, "Issues"):
+            raise ElementNotFound("there is such an issue after all")
+        yield screen.give_up(f"{case.values['project']} has no such issue that is open.")

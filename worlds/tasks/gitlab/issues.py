@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import day
 from agentgym_envs.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import (
     REPORTING,
@@ -19,11 +20,15 @@ from worlds.tasks.gitlab.draws import (
     standing_out,
     strangers_of,
 )
+from worlds.tasks.gitlab.steps import SITE, apply, items, open_part, open_project
 from worlds.tasks.goals import NONE, changes, impossible, row
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _NEW_TITLES: tuple[str, ...] = WORDS["gitlab"]["new_titles"]
+
+
 _REMARKS: tuple[str, ...] = WORDS["gitlab"]["remarks"]
 
 
@@ -64,6 +69,18 @@ class CreateIssue(Template):
             notes={"due": due},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fill in the form."""
+        values = case.values
+        yield from open_part(screen, values["project"], "Issues")
+        yield screen.click("link", "New issue")
+        yield screen.fill("textbox", "Title", values["title"])
+        yield screen.choose("Assignee", values["person"])
+        yield screen.fill("textbox", "Due date", case.notes["due"])
+        yield screen.click("checkbox", values["label"], "This is the label that is wanted.")
+        yield screen.click("button", "Create issue", "Everything is filled in.")
+        yield screen.stop()
+
 
 class CloseLabelled(Template):
     """Close all open issues with a label."""
@@ -92,6 +109,19 @@ class CloseLabelled(Template):
         label = dice.pick(rows)
         closed = [row("issues", id=number, state="closed") for number in ids_in(label)]
         return Case({"project": project["name"], "label": label["name"]}, changes(*closed))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Follow the label as often as it has open issues."""
+        yield from open_project(screen, case.values["project"])
+        while True:
+            yield screen.click("link", "Labels", "The labels lead to their open issues.")
+            yield screen.click("link", case.values["label"], "This is the label.")
+            issues = items(screen, "Issues")
+            if not issues:
+                break
+            yield screen.click_node(issues[0].link, f"{len(issues)} to go; I take the first one.")
+            yield screen.click("button", "Close issue", "It has to be closed.")
+        yield screen.stop("", "No open issue has the label any more.")
 
 
 def _first_due(world: World, project: int) -> sqlite3.Row | None:
@@ -132,6 +162,17 @@ class AssignFirstDue(Template):
         )
         return Case({"project": project["name"], "person": person["name"]}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, sort by due date, and edit the first one."""
+        yield from open_part(screen, case.values["project"], "Issues")
+        yield from apply(screen, {"Assignee": "Nobody", "Sort by": "Due first"})
+        first = first_of(items(screen, "Issues"))
+        yield screen.click_node(first.link, "The first one of the list is due first.")
+        yield screen.click("link", "Edit issue")
+        yield screen.choose("Assignee", case.values["person"])
+        yield screen.click("button", "Save changes")
+        yield screen.stop()
+
 
 class AssignStranger(Template):
     """Assign an issue to somebody who is no member and cannot be invited."""
@@ -159,6 +200,14 @@ class AssignStranger(Template):
         )
         return Case({"project": project["name"], "person": person["name"]}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look at the members and at what may be done with them."""
+        person = case.values["person"]
+        yield from open_part(screen, case.values["project"], "Members")
+        if screen.has("link", person) or screen.has("button", "Invite"):
+            raise ElementNotFound("the person could be assigned after all")
+        yield screen.give_up(f"{person} is no member of the project, and I may not invite anybody.")
+
 
 _SOMEBODY = (
     *("she ", " he ", "they", "person", "user", "somebody", "someone", "assign", "is not", "isn't"),
@@ -166,10 +215,18 @@ _SOMEBODY = (
 )
 """How a reason says that it is about somebody else than the agent."""
 
+
 _CLOSED = (
     "SELECT id, author_id, confidential, closed_at FROM issues "
     "WHERE project_id = ? AND state = 'closed' ORDER BY id"
 )
+
+
+def _open_last_closed(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_part(screen, case.values["project"], "Issues")
+    yield from apply(screen, {"State": "Closed", "Sort by": "Recently closed"})
+    first = first_of(items(screen, "Issues")).link
+    yield screen.click_node(first, "The first one was closed last.")
 
 
 class ReopenLast(Template):
@@ -194,6 +251,14 @@ class ReopenLast(Template):
             row("notes", issue_id=issue["id"], author_id=AGENT_ID, body=remark),
         )
         return Case({"project": project["name"], "remark": remark}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort the closed ones, reopen the first, comment."""
+        yield from _open_last_closed(case, screen)
+        yield screen.click("button", "Reopen issue")
+        yield screen.fill("textbox", "Your comment", case.values["remark"])
+        yield screen.click("button", "Comment")
+        yield screen.stop()
 
 
 class ReopenForeign(Template):
@@ -220,6 +285,13 @@ class ReopenForeign(Template):
         pages = (f"{home}/issues/*", f"{home}/members*")
         goal = impossible(_NO_RIGHT, NONE, about=[project["name"]], pages=pages)
         return Case({"project": project["name"], "remark": remark}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open the issue, and find no way to reopen it."""
+        yield from _open_last_closed(case, screen)
+        if screen.has("button", "Reopen issue"):
+            raise ElementNotFound("it could be reopened after all")
+        yield screen.give_up(f"I am not allowed to reopen issues of {case.values['project']}.")
 
 
 _NO_RIGHT = (

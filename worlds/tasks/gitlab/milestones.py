@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import day
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import (
     DEVELOPING,
@@ -14,7 +16,9 @@ from worlds.tasks.gitlab.draws import (
     ids_in,
     no_such,
 )
+from worlds.tasks.gitlab.steps import SITE, apply, items, open_part, open_project
 from worlds.tasks.goals import changes, impossible, row
+from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -57,6 +61,23 @@ class PlanMilestone(Template):
             notes={"first": first, "last": last},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """First the milestone, then the issue."""
+        values = case.values
+        yield from open_part(screen, values["project"], "Milestones")
+        yield screen.click("link", "New milestone")
+        yield screen.fill("textbox", "Title", values["title"])
+        yield screen.fill("textbox", "Start date", case.notes["first"])
+        yield screen.fill("textbox", "Due date", case.notes["last"])
+        yield screen.click("button", "Create milestone")
+        yield screen.click("link", "Issues", "The milestone is there; now the issue.", nth=0)
+        yield from apply(screen, {"Text": values["issue"]})
+        yield screen.click("link", values["issue"], "There is the issue.")
+        yield screen.click("link", "Edit issue")
+        yield screen.choose("Milestone", values["title"])
+        yield screen.click("button", "Save changes")
+        yield screen.stop()
+
 
 class PostponeMilestone(Template):
     """Give all open issues of a milestone a new due date."""
@@ -94,6 +115,22 @@ class PostponeMilestone(Template):
             notes={"due": due},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Edit one open issue after the other."""
+        yield from open_project(screen, case.values["project"])
+        titles: list[str] | None = None
+        while titles is None or titles:
+            yield screen.click("link", "Milestones", "The milestones list their issues.")
+            yield screen.click("link", case.values["milestone"], "This is the milestone.")
+            if titles is None:
+                issues = items(screen, "Issues")
+                titles = [item.link.name for item in issues if "· open" in item.text]
+            yield screen.click("link", titles.pop(0), f"Then {len(titles)} more are to be done.")
+            yield screen.click("link", "Edit issue")
+            yield screen.fill("textbox", "Due date", case.notes["due"])
+            yield screen.click("button", "Save changes")
+        yield screen.stop("", "All open issues of the milestone have the new date.")
+
 
 class PostponeMissing(Template):
     """Give the issues of a milestone that a project lacks a new due date."""
@@ -123,6 +160,14 @@ class PostponeMissing(Template):
             pages=(f"{home}/milestones*", f"{home}/issues*"),
         )
         return Case(values | {"due": day(due)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look at the milestones, and find none of this name."""
+        title, project = case.values["milestone"], case.values["project"]
+        yield from open_part(screen, project, "Milestones")
+        if screen.has("link", title):
+            raise ElementNotFound("there is such a milestone after all")
+        yield screen.give_up(f'{project} has no milestone "{title}".')
 
 
 _BEGUN = (

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import combinations
 
+from agentgym_envs.browsing.page import Node
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.gitlab.issues import PAGE_SIZE
-from agentgym_envs.webarena.tasks.gitlab.navigation import (
-    FILTER_ISSUES_ORDERS,
-    FILTER_ISSUES_STATES,
-    PEOPLE_AROUND_REQUEST_PEOPLE,
-    PEOPLE_AROUND_REQUEST_WHICH,
-)
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import address_of, draw_project, standing_out
+from worlds.tasks.gitlab.steps import SITE, apply, items, open_part
 from worlds.tasks.goals import shows
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.template import Case, Template, World
 
 _FILTERS = {
@@ -26,8 +23,13 @@ _FILTERS = {
 }
 """By the query parameter: the filter's label, and how a goal says a value, and none."""
 
+
 _PROJECTS = 40
+
+
 _NONE = {"assignee": "Nobody", "milestone": "No milestone"}
+
+
 _LABELLED = (
     "SELECT i.*, l.id AS label_id, l.name AS label, u.name AS assignee, m.title AS milestone "
     "FROM issues i LEFT JOIN issue_labels x ON x.issue_id = i.id "
@@ -36,6 +38,16 @@ _LABELLED = (
     "WHERE i.project_id = ? AND ? IN (i.state, 'all') ORDER BY i.id, l.id"
 )
 """The issues of a project, each as often as it has labels."""
+
+
+FILTER_ISSUES_ORDERS = {
+    "the oldest at the top": ("oldest", "Oldest", "created_at"),
+    "the one that is due first at the top": ("due", "Due first", "due_on"),
+    "the most recently closed at the top": ("closed", "Recently closed", "closed_at DESC"),
+}
+
+
+FILTER_ISSUES_STATES = {"closed": "closed", "open and closed": "all"}
 
 
 class FilterIssues(Template):
@@ -83,6 +95,18 @@ class FilterIssues(Template):
             notes={_FILTERS[name][0]: row[name] or _NONE[name] for name in pair},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Set the filters one after the other."""
+        values = case.values
+        yield from open_part(screen, values["project"], "Issues")
+        filters = {
+            "State": FILTER_ISSUES_STATES[values["state"]].capitalize(),
+            **case.notes,
+            "Sort by": FILTER_ISSUES_ORDERS[values["order"]][1],
+        }
+        yield from apply(screen, filters)
+        yield screen.stop("", "The list shows what was asked for, in this order.")
+
 
 def _draw_row(dice: Dice, rows: Sequence[sqlite3.Row], pair: Sequence[str]) -> sqlite3.Row | None:
     """Draw an issue with a label, and as often with an assignee and a milestone as without."""
@@ -120,6 +144,23 @@ def _all_count(
             for more in (agreeing(name).items() for name in pair)
         )
     )
+
+
+def _person_after(screen: Screen, words: str) -> Node:
+    nodes = list(screen.page.nodes)
+    place = next((i for i, node in enumerate(nodes) if words in node.name), len(nodes))
+    return first_of([node for node in nodes[place:] if node.role == "link"])
+
+
+PEOPLE_AROUND_REQUEST_WHICH = {
+    "was merged last": ("merged", "finished_at DESC", "Recently finished"),
+    "was closed last without being merged": ("closed", "finished_at DESC", "Recently finished"),
+    "was opened last of those that are still open": ("open", "created_at DESC", "Newest"),
+    "was opened first of those that are still open": ("open", "created_at", "Oldest"),
+}
+
+
+PEOPLE_AROUND_REQUEST_PEOPLE = {"who follow": "followers", "who are followed by": "following"}
 
 
 class PeopleAroundRequest(Template):
@@ -164,3 +205,18 @@ class PeopleAroundRequest(Template):
             values={"people": people, "role": role, "project": project["name"], "which": which},
             goal=shows(f"__GITLAB__/~{request[role]}/{PEOPLE_AROUND_REQUEST_PEOPLE[people]}"),
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go from the merge request to the person, and from there to the list."""
+        values = case.values
+        state, _, order = PEOPLE_AROUND_REQUEST_WHICH[values["which"]]
+        yield from open_part(screen, values["project"], "Merge requests")
+        yield from apply(screen, {"State": state.capitalize(), "Sort by": order})
+        first = first_of(items(screen, "Merge requests")).link
+        yield screen.click_node(first, "Sorted like this, the first one is the one I want.")
+        person = _person_after(screen, ", opened " if values["role"] == "author" else "Reviewer:")
+        yield screen.click_node(person, f"{person.name} is the {values['role']}.")
+        word = PEOPLE_AROUND_REQUEST_PEOPLE[values["people"]].removesuffix("s")
+        link = first_of(node for node in screen.all("link") if f" {word}" in node.name)
+        yield screen.click_node(link, "The profile leads to the list.")
+        yield screen.stop("", "These are the people.")

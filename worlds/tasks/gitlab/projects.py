@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import copy
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.gitlab.licences import LICENCES
 from agentgym_envs.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.gitlab.projects import STAR_ONE_WHAT
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects_list import TOPICS
 from worlds.tasks.gitlab.draws import draw_group, draw_project
+from worlds.tasks.gitlab.steps import (
+    SITE,
+    items,
+    list_group,
+    open_part,
+    open_project,
+)
 from worlds.tasks.goals import Way, changes, row
+from worlds.tasks.screen import Screen, enter, first_of
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -46,6 +53,15 @@ class ShowProject(Template):
             notes={"topics": after},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Change the settings."""
+        yield from open_part(screen, case.values["project"], "Settings")
+        yield screen.choose("Visibility", case.values["visibility"].capitalize())
+        thought = "The old topics have to stay, so I write all of them."
+        yield screen.fill("textbox", "Topics", case.notes["topics"], thought)
+        yield screen.click("button", "Save settings")
+        yield screen.stop()
+
     def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
         """Take the topics in any order."""
         ways = []
@@ -54,6 +70,14 @@ class ShowProject(Template):
             other["gitlab"]["projects"]["changed"][0]["topics"] = ", ".join(topics)
             ways.append(other)
         return ways
+
+
+STAR_ONE_WHAT = {
+    "has the most stars already": "Most stars",
+    "was created first": "Oldest",
+    "was created last": "Newest",
+    "was updated last": "Last updated",
+}
 
 
 class StarOne(Template):
@@ -87,6 +111,14 @@ class StarOne(Template):
             ),
             notes={"kind": group.kind, "name": group.name},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort the projects; the first one is it."""
+        yield from list_group(screen, case.notes, STAR_ONE_WHAT[case.values["what"]])
+        first = first_of(items(screen, "Projects"))
+        yield screen.click_node(first.link, f"The first one {case.values['what']}.")
+        yield screen.click("button", "Star")
+        yield screen.stop()
 
 
 def _rank(what: str, project: sqlite3.Row) -> tuple[int, str]:
@@ -128,6 +160,15 @@ class ForkProject(Template):
             ),
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fork it from its own page."""
+        yield from open_project(screen, case.values["project"])
+        yield screen.click("link", "Fork")
+        yield screen.fill("textbox", "Name of your fork", case.values["name"])
+        yield screen.choose("Visibility", case.values["visibility"].capitalize())
+        yield screen.click("button", "Fork project")
+        yield screen.stop()
+
 
 class StartProject(Template):
     """Create a project and bring two people in."""
@@ -162,3 +203,20 @@ class StartProject(Template):
                 *(row("members", user_id=u, role=r) for u, r in ((AGENT_ID, "Owner"), *members)),
             ),
         )  # fmt: skip
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fill in the form, then invite twice."""
+        values = case.values
+        yield from enter(screen, SITE)
+        yield screen.click("link", "New project")
+        yield screen.fill("textbox", "Project name", values["name"])
+        yield screen.choose("Visibility", values["visibility"].capitalize())
+        yield screen.choose("Licence", values["licence"])
+        yield screen.click("checkbox", "Begin with a README", "A README is wanted.")
+        yield screen.click("button", "Create project")
+        yield screen.click("link", "Members", "The project is there; now the people.")
+        for who in ("first", "second"):
+            yield screen.fill("textbox", "User name or e-mail", values[who])
+            yield screen.choose("Role", values[f"{who}_role"])
+            yield screen.click("button", "Invite")
+        yield screen.stop()

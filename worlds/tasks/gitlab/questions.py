@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.gitlab.questions import (
-    EXTREME_REQUEST_RELATIONS,
-    MOST_UNASSIGNED_WHAT,
-)
-from agentgym_envs.webarena.tasks.gitlab.steps import SITE
+import re
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.gitlab.draws import SEEN, draw_group, draw_project, standing_out
+from worlds.tasks.gitlab.steps import (
+    SITE,
+    apply,
+    items,
+    list_group,
+    number_before,
+    open_part,
+)
 from worlds.tasks.goals import answers, name, number
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.template import Case, Template, World
+
+EXTREME_REQUEST_RELATIONS = {"opened": "author", "is the reviewer of": "reviewer"}
 
 
 class ExtremeRequest(Template):
@@ -63,6 +73,25 @@ class ExtremeRequest(Template):
             goal=answers(name(request["title"])),
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter and sort the merge requests; the first one is it."""
+        values = case.values
+        yield from open_part(screen, values["project"], "Merge requests")
+        filters = {
+            "State": values["state"].capitalize(),
+            EXTREME_REQUEST_RELATIONS[values["relation"]].capitalize(): values["person"],
+            "Sort by": values["age"].capitalize(),
+        }
+        yield from apply(screen, filters)
+        first = first_of(items(screen, "Merge requests"))
+        yield screen.stop(first.link.name, f"The first one is the {values['age']}.")
+
+
+MOST_UNASSIGNED_WHAT = {
+    "that nobody is assigned to": ("Assignee", "Nobody", "assignee_id IS NULL"),
+    "without a milestone": ("Milestone", "No milestone", "milestone_id IS NULL"),
+}
+
 
 class MostUnassigned(Template):
     """Which of three projects has most open issues that nobody takes."""
@@ -95,6 +124,18 @@ class MostUnassigned(Template):
             goal=answers(name(best["name"])),
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Count in each project, and compare."""
+        label, option, _ = MOST_UNASSIGNED_WHAT[case.values["what"]]
+        numbers: dict[str, int] = {}
+        for place in ("first", "second", "third"):
+            name = case.values[place]
+            yield from open_part(screen, name, "Issues")
+            yield from apply(screen, {label: option})
+            numbers[name] = int(number_before(screen, "issue"))
+        best = max(numbers, key=lambda name: numbers[name])
+        yield screen.stop(best, f"{best} has the most, namely {numbers[best]}.")
+
 
 class StarsTogether(Template):
     """How many stars several projects have together."""
@@ -117,3 +158,11 @@ class StarsTogether(Template):
             goal=answers(number(sum(row["star_count"] for row in group.projects), "star")),
             notes={"kind": group.kind, "name": group.name},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """List the projects and add up."""
+        yield from list_group(screen, case.notes, "Most stars")
+        matches = [re.search(r"([\d,]+) stars?", item.text) for item in items(screen, "Projects")]
+        stars = [int(match[1].replace(",", "")) for match in matches if match]
+        sums = " + ".join(map(str, stars))
+        yield screen.stop(f"{sum(stars)} stars", f"The stars are {sums}.")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Generator, Iterator
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.map.categories import BY_NAME
 from agentgym_envs.sites.map.hours import DAYS
 from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, answers, changes, impossible, name, number, page, row
-from worlds.tasks.map import draws
+from worlds.tasks.map import draws, steps
+from worlds.tasks.screen import ElementNotFound, Screen, over_pages
 from worlds.tasks.template import Case, Template, World
 
 
@@ -48,6 +51,17 @@ class OpenAtTime(Template):
         }
         return Case(values, answers(number(count, kind.lower())))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter by day and count the hours that hold the time."""
+        day, time = case.values["day"], case.values["time"]
+        yield from steps.search(screen, f"{case.values['kind']} in {case.values['town']}")
+        yield screen.choose("Open on", day, f"With the filter the list tells the hours on {day}.")
+        yield screen.click("button", "Apply filters")
+        listed = yield from over_pages(screen, lambda: steps.results(screen))
+        spans = [text.partition(f"{day} ")[2].partition("-") for _, text in listed]
+        number = sum(not closes or opens <= time < closes for opens, _, closes in spans)
+        yield screen.stop(str(number), f"{number} of them are open at {time}.")
+
 
 class FreeMuseums(Template):
     """Puts every free museum of a town on a list."""
@@ -81,6 +95,22 @@ class FreeMuseums(Template):
         added = [row("saved", list_id=chosen["id"], place_id=place, note="") for place in free]
         return Case({"town": town, "list": chosen["name"]}, changes(*added))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open one museum after the other and save those that are free."""
+        query = f"museums in {case.values['town']}"
+        yield from steps.search(screen, query)
+        names = [link.name for link, _ in steps.results(screen)]
+        for place, museum in enumerate(names):
+            if place:
+                yield from steps.search(screen, query, f"Next comes {museum}.")
+            yield screen.click("link", museum, f"I look whether {museum} is free.")
+            fee = steps.fact(screen, "Entrance fee")
+            if fee == "Free":
+                yield screen.click("link", "Save", "Its entrance is free.")
+                yield screen.choose("List", case.values["list"])
+                yield screen.click("button", "Save place")
+        yield screen.stop("", "I have looked at every museum of the town.")
+
 
 _STARS = (3, 4, 5)
 
@@ -94,6 +124,23 @@ def _hotels(world: World, town: str) -> list[sqlite3.Row]:
         " WHERE p.category = 'Hotel' AND t.name = ? ORDER BY p.price",
         town,
     )
+
+
+def _read_hotels(
+    case: Case, screen: Screen
+) -> Generator[ExpertMove, None, list[tuple[int, float, str]]]:
+    """Open every hotel of the town and return its stars, its price and its name."""
+    query = f"hotels in {case.values['town']}"
+    yield from steps.search(screen, query)
+    names = [link.name for link, _ in steps.results(screen)]
+    hotels: list[tuple[int, float, str]] = []
+    for place, hotel in enumerate(names):
+        if place:
+            yield from steps.search(screen, query, f"Next comes {hotel}.")
+        yield screen.click("link", hotel, f"I look at the stars and the price of {hotel}.")
+        stars, price = steps.fact(screen, "Stars"), steps.fact(screen, "Double room from")
+        hotels.append((int(stars), float(price.removeprefix("$").replace(",", "")), hotel))
+    return hotels
 
 
 class CheapestHotel(Template):
@@ -117,6 +164,16 @@ class CheapestHotel(Template):
         if len(good) > 1 and good[0]["price"] == good[1]["price"]:
             return None
         return Case({"stars": str(stars), "town": town}, answers(name(good[0]["name"])))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Take the cheapest of the hotels that will do."""
+        hotels = yield from _read_hotels(case, screen)
+        good = [
+            (price, name) for stars, price, name in hotels if stars >= int(case.values["stars"])
+        ]
+        cheapest, name = min(good)
+        thought = f"Of those with enough stars, {name} is cheapest at ${cheapest:.2f}."
+        yield screen.stop(name, thought)
 
 
 class NoSuchHotel(Template):
@@ -148,3 +205,11 @@ class NoSuchHotel(Template):
             ),
         )
         return Case({"stars": str(stars), "town": town}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look at every hotel; none has as many stars."""
+        hotels = yield from _read_hotels(case, screen)
+        most = max(stars for stars, _, _ in hotels)
+        if most >= int(case.values["stars"]):
+            raise ElementNotFound("a hotel has enough stars after all")
+        yield screen.give_up(f"No hotel in {case.values['town']} has more than {most} stars.")

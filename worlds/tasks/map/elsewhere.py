@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.map.hours import DAYS
 from worlds.dice import Dice
 from worlds.tasks.goals import impossible, page
-from worlds.tasks.map import draws
+from worlds.tasks.map import draws, steps
 from worlds.tasks.map.looking_up import KEEPS_HOURS, ClosingTime
+from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.template import Case, Template, World
 
 
@@ -40,6 +44,17 @@ class PlaceInAnotherTown(Template):
                    page("map", "/search", q=f"{place['name']} {town}")),
         )  # fmt: skip
         return Case(values, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Search for it in the town, then everywhere."""
+        place, town = case.values["place"], case.values["town"]
+        yield from steps.search(screen, f"{place}, {town}", f"I look for {place} in {town}.")
+        yield from steps.search(
+            screen, place, f"Nothing in {town}; I look whether it is elsewhere."
+        )
+        if any(f"{town}" in text for link, text in steps.results(screen) if link.name == place):
+            raise ElementNotFound(f"{place} is in {town} after all")
+        yield screen.give_up(f"{town} has no {place}.")
 
 
 def _reason(place: str, town: str, real_town: str) -> tuple[tuple[str, ...], ...]:

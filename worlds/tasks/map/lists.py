@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.map.categories import BY_NAME
 from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, gone, impossible, page, row
+from worlds.tasks.map import steps
+from worlds.tasks.screen import ElementNotFound, Screen, enter
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -16,6 +20,7 @@ _SAVED = (
     " FROM saved v JOIN lists l ON l.id = v.list_id JOIN places p ON p.id = v.place_id"
     " JOIN towns t ON t.id = p.town_id WHERE l.user_id = ? ORDER BY l.id, p.id"
 )
+
 
 _LISTS = "SELECT id, name FROM lists WHERE user_id = ? ORDER BY id"
 
@@ -28,6 +33,12 @@ def _lists_without(world: World, place_id: int) -> list[sqlite3.Row]:
     """List the lists that a place is not on."""
     holding = {each["list_id"] for each in _saved(world) if each["place_id"] == place_id}
     return [each for each in world.rows("map", _LISTS, AGENT_ID) if each["id"] not in holding]
+
+
+def _open_list(screen: Screen, name: str) -> Iterator[ExpertMove]:
+    yield from enter(screen, steps.SITE)
+    yield screen.click("link", "Saved places", "My lists are under the saved places.")
+    yield screen.click("link", name, f"This is the list {name}.")
 
 
 class EditNote(Template):
@@ -55,6 +66,23 @@ class EditNote(Template):
         }
         key = {"list_id": saved["list_id"], "place_id": saved["place_id"]}
         return Case(values, changes(row("saved", **key, note=note)))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the place on the list and edit its note."""
+        yield from _open_list(screen, case.values["list"])
+        link = f"Edit the note on {case.values['place']}, {case.values['town']}"
+        yield from steps.to_page_with(screen, "link", link)
+        yield screen.click("link", link)
+        yield screen.fill("textbox", "Note", case.values["note"], enter=True)
+        yield screen.stop("", "The note is saved.")
+
+
+def _note(screen: Screen, button: str) -> str:
+    for item in screen.all("listitem"):
+        if any(node.name == button for node in screen.below(item, "button")):
+            text = screen.below(item, "StaticText")[0].name
+            return text.partition("Note: ")[2]
+    raise ElementNotFound(f"no list item has the button {button!r}")
 
 
 class MoveSaved(Template):
@@ -86,6 +114,20 @@ class MoveSaved(Template):
         )
         return Case(values, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the note, take the place off, and save it again elsewhere."""
+        place, town = case.values["place"], case.values["town"]
+        yield from _open_list(screen, case.values["source"])
+        button = f"Remove {place}, {town}"
+        yield from steps.to_page_with(screen, "button", button)
+        note = _note(screen, button)
+        yield screen.click("button", button, f"The note is “{note}”; I take the place off here.")
+        yield from steps.open_place(screen, place, town)
+        yield screen.click("link", "Save", "Now it goes on the other list.")
+        yield screen.choose("List", case.values["target"])
+        yield screen.fill("textbox", "Note (optional)", note, "The note must stay.", enter=True)
+        yield screen.stop("", "The place is on the other list with its note.")
+
 
 class MoveUnsaved(Template):
     """Moves a place off a list that it is not on."""
@@ -113,6 +155,17 @@ class MoveUnsaved(Template):
             pages=[page("map", f"/saved/{source['id']}")],
         )
         return Case(values, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go through the list; the place is not there."""
+        place, town = case.values["place"], case.values["town"]
+        yield from _open_list(screen, case.values["source"])
+        button = f"Remove {place}, {town}"
+        while screen.has("link", "Next") and not screen.has("button", button):
+            yield screen.click("link", "Next", "It is not on this page of the list.")
+        if screen.has("button", button):
+            raise ElementNotFound(f"{place} is on the list after all")
+        yield screen.give_up(f"{place} in {town} is not on this list.")
 
 
 _NOT_THERE = ("not on", "n't on", "not in", "n't in", "not saved", "n't saved", "not contain",
@@ -148,3 +201,22 @@ class RemoveKind(Template):
         values = {"kind": BY_NAME[chosen["category"]].name.lower(), "list": chosen["list"]}
         keys = [{"list_id": each["list_id"], "place_id": each["place_id"]} for each in out]
         return Case(values, changes(*(gone("saved", **key) for key in keys)))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go through the pages of the list and remove what is of the kind."""
+        yield from _open_list(screen, case.values["list"])
+        kind = case.values["kind"].capitalize()
+        while True:
+            buttons = [
+                button
+                for item in screen.all("listitem")
+                for button in screen.below(item, "button")
+                if screen.below(item, "StaticText")[0].name.startswith(f"{kind} · ")
+            ]
+            if buttons:
+                yield screen.click_node(buttons[0], f"This is a {case.values['kind']}.")
+            elif screen.has("link", "Next"):
+                yield screen.click("link", "Next", "None is left on this page of the list.")
+            else:
+                break
+        yield screen.stop("", "None is left on the list.")

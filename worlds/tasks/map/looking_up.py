@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import hypot
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.map.categories import BY_NAME
 from agentgym_envs.sites.map.hours import DAYS, clock
 from worlds.dice import Dice
 from worlds.tasks.goals import Answer, answers, identifier, measure, name
-from worlds.tasks.map import draws
+from worlds.tasks.map import draws, steps
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.template import Case, Template, World
 
 _REACH = 2.0  # km: what the nearby page shows at first
+
+
 _CLEAR = 0.03  # km between the nearest and the next
+
+
 KEEPS_HOURS = "EXISTS (SELECT 1 FROM hours h WHERE h.place_id = p.id AND h.closes < 1440)"
 """SQL: a place p closes on some day."""
 
@@ -50,6 +57,17 @@ class NearestPhone(Template):
         }
         return Case(values, answers(identifier(near[0][1])))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter what is near the place by kind and open the first."""
+        yield from steps.open_place(screen, case.values["place"], case.values["town"])
+        yield screen.click("link", "Nearby", "The nearby page sorts by distance.")
+        yield screen.choose("Category", case.values["kind"].capitalize())
+        yield screen.click("button", "Show nearby places")
+        link, text = first_of(steps.results(screen))
+        yield screen.click_node(link, f"{link.name} comes first: {text}.")
+        phone = steps.fact(screen, "Phone")
+        yield screen.stop(phone, f"The details give the phone number {phone}.")
+
 
 class ClosingTime(Template):
     """When a place closes on a day."""
@@ -73,6 +91,13 @@ class ClosingTime(Template):
             return None
         values = {"place": place["name"], "town": place["town"], "day": DAYS[day]}
         return Case(values, answers(_CLOSED if closes is None else measure("time", clock(closes))))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the place's opening hours."""
+        yield from steps.open_place(screen, case.values["place"], case.values["town"])
+        hours = steps.fact(screen, case.values["day"])
+        thought = f"On {case.values['day']} the hours are {hours}."
+        yield screen.stop(hours.rpartition("-")[2].lower(), thought)
 
 
 _CLOSED: Answer = {

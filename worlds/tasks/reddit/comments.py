@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, gone, row
 from worlds.tasks.reddit import phrases
 from worlds.tasks.reddit.draws import ME
+from worlds.tasks.reddit.steps import SITE, best_comment, open_post
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.template import Case, Template, World
 
 
@@ -32,6 +36,16 @@ class EditComment(Template):
         comment, text = dice.pick(rows), phrases.remark(dice)
         goal = changes(row("comments", id=comment["id"], body=text))
         return Case({"title": comment["title"], "text": text}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the comment on the pages of the post, and edit it."""
+        yield from open_post(screen, case.values["title"])
+        while not screen.has("link", "Edit comment"):
+            yield screen.click("link", "Next", "My comment is not on this page.")
+        yield screen.click("link", "Edit comment", "This one is mine.")
+        yield screen.fill("textbox", "Comment", case.values["text"], "I write the new text.")
+        yield screen.click("button", "Save comment")
+        yield screen.stop()
 
 
 class ReplyToBest(Template):
@@ -62,6 +76,20 @@ class ReplyToBest(Template):
             return None
         reply = row("comments", post_id=post["id"], parent_id=best["id"], user_id=ME, body=text)
         return Case({"title": post["title"], "text": text}, changes(reply))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read all comments, go back to the best one's page, and reply."""
+        yield from open_post(screen, case.values["title"])
+        best = yield from best_comment(screen)
+        reply = first_of(
+            link for link in screen.below(best.node, "link") if link.name.startswith("Reply to ")
+        )
+        yield screen.click_node(
+            reply, f"This comment has {best.points} points, more than all others."
+        )
+        yield screen.fill("textbox", "Your reply", case.values["text"])
+        yield screen.click("button", "Post reply")
+        yield screen.stop()
 
 
 class DeleteComments(Template):
@@ -95,6 +123,18 @@ class DeleteComments(Template):
         ]
         return Case({"title": mine[0]["title"]}, changes(*deleted))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Delete one after the other until none is left."""
+        yield from open_post(screen, case.values["title"])
+        while True:
+            while not screen.has("link", "Delete comment") and screen.has("link", "Next"):
+                yield screen.click("link", "Next", "None of mine on this page.")
+            if not screen.has("link", "Delete comment"):
+                break
+            yield screen.click("link", "Delete comment", "This one is mine.")
+            yield screen.click("button", "Yes, delete it", "I am sure.")
+        yield screen.stop()
+
 
 class CommentAndLock(Template):
     """A moderator's last word."""
@@ -121,6 +161,14 @@ class CommentAndLock(Template):
             row("posts", id=post["id"], is_locked=1),
         )
         return Case({"title": post["title"], "text": text}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Comment first: a locked post takes no comments."""
+        yield from open_post(screen, case.values["title"])
+        yield screen.fill("textbox", "Your comment", case.values["text"])
+        yield screen.click("button", "Post comment", "This must come before locking.")
+        yield screen.click("button", "Lock post", "Now nobody else can comment.")
+        yield screen.stop()
 
 
 COMMENTS: tuple[Template, ...] = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentgym_envs.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import page
+from worlds.tasks.reddit.steps import SITE
 from worlds.tasks.template import World
 
 ME = AGENT_ID

@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import all_of, answers, name, number, set_of
 from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.reddit.steps import (
+    SITE,
+    Remark,
+    author_of,
+    comments_on,
+    narrow,
+    open_community,
+    open_post,
+    posts_on,
+)
+from worlds.tasks.screen import Screen, first_of, over_pages
 from worlds.tasks.template import Case, Template, World
 
 BEST_POSTS = (
     "SELECT score, num_comments FROM posts WHERE forum_id = ? "
     "AND created_at >= datetime(?, '-' || ? || ' days') ORDER BY score DESC LIMIT 2"
 )
+
+
+PERIODS = {
+    "of all time": ("Any time", 10_000),
+    "of the last 365 days": ("A year", 365),
+    "of the last 30 days": ("30 days", 30),
+    "of the last 7 days": ("7 days", 7),
+}
+"""What the site calls a period, and its days."""
+
+
+def show_top_posts(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """List the posts of the case's community and period, those with the most points first."""
+    yield from open_community(screen, case.values["community"])
+    yield screen.click("link", "Top", "Sorted so, the post with the most points comes first.")
+    within, _ = PERIODS[case.values["period"]]
+    yield from narrow(screen, within=within)
 
 
 class TopPostComments(Template):
@@ -38,6 +66,12 @@ class TopPostComments(Template):
             return None
         goal = answers(number(posts[0]["num_comments"], "comment"))
         return Case({"community": community, "period": period}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort by points and read the first post."""
+        yield from show_top_posts(case, screen)
+        best = first_of(posts_on(screen))
+        yield screen.stop(str(best.num_comments), f"The first post is {best.title!r}.")
 
 
 class BusiestAuthor(Template):
@@ -67,6 +101,18 @@ class BusiestAuthor(Template):
             return None
         return Case({"community": community, "n": str(count)}, answers(name(ranks[0][0])))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort by date and count over the pages."""
+        yield from open_community(screen, case.values["community"])
+        yield screen.click("link", "New", "I need the newest posts.")
+        number = int(case.values["n"])
+        authors = [post.author for post in posts_on(screen)]
+        while len(authors) < number:
+            yield screen.click("link", "Next", f"I have counted {len(authors)} posts so far.")
+            authors += [post.author for post in posts_on(screen)]
+        name, times = Counter(authors[:number]).most_common(1)[0]
+        yield screen.stop(name, f"{name} has written {times} of them.")
+
 
 class NegativeComments(Template):
     """How many comments of a thread are below zero, and how the best one does."""
@@ -91,6 +137,18 @@ class NegativeComments(Template):
         post = dice.pick(rows)
         goal = answers(all_of(number(post["below"], "comment"), number(post["most"], "point")))
         return Case({"title": post["title"]}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read all pages of comments."""
+        yield from open_post(screen, case.values["title"])
+        points = yield from over_pages(screen, lambda: [c.points for c in comments_on(screen)])
+        below = sum(number < 0 for number in points)
+        yield screen.stop(f"{below}, {max(points)}", "I have seen all comments.")
+
+
+def _writers_on(screen: Screen) -> list[str]:
+    """List the authors of the comments on the page; deleted ones have none."""
+    return [_writer(remark) for remark in comments_on(screen)]
 
 
 class PeopleInThread(Template):
@@ -119,6 +177,18 @@ class PeopleInThread(Template):
         post = dice.pick(rows)
         goal = answers(all_of(number(post["others"], "people"), number(post["own"], "comment")))
         return Case({"title": post["title"]}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the author's name, then count over the pages."""
+        yield from open_post(screen, case.values["title"])
+        author = author_of(screen)
+        writers = yield from over_pages(screen, lambda: _writers_on(screen))
+        own, others = writers.count(author), len(set(writers) - {author})
+        yield screen.stop(f"{others}, {own}", f"The author {author} has written {own} of them.")
+
+
+def _writer(remark: Remark) -> str:
+    return remark.node.name.removeprefix("Comment by ")
 
 
 class BestCommenters(Template):
@@ -149,6 +219,14 @@ class BestCommenters(Template):
             return None
         goal = answers(set_of(*(name(user["username"]) for user in users)))
         return Case({"title": post["title"], "points": str(points)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read all pages of comments."""
+        yield from open_post(screen, case.values["title"])
+        comments = yield from over_pages(screen, lambda: comments_on(screen))
+        least = int(case.values["points"])
+        users = {_writer(remark) for remark in comments if remark.points >= least}
+        yield screen.stop(", ".join(sorted(users)), "I have seen all comments.")
 
 
 LOOKUPS: tuple[Template, ...] = (

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT
 from agentgym_envs.sites.reddit.site import FLAIRS
 from agentgym_envs.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.lookups import PERIODS
-from agentgym_envs.webarena.tasks.reddit.navigation import (
-    BEST_COMMENT_OF_ORDERS,
-    NEWEST_SUCH_CONDITIONS,
-)
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, impossible, page
 from worlds.tasks.reddit import phrases
 from worlds.tasks.reddit.comments import EditComment
 from worlds.tasks.reddit.draws import ME, forum_page, pick_forum
-from worlds.tasks.reddit.lookups import BEST_POSTS, TopPostComments
-from worlds.tasks.reddit.navigation import DEEPEST, BestCommentOf, NewestSuch, posts_of_kind
+from worlds.tasks.reddit.lookups import BEST_POSTS, PERIODS, TopPostComments, show_top_posts
+from worlds.tasks.reddit.navigation import (
+    BEST_COMMENT_OF_ORDERS,
+    DEEPEST,
+    NEWEST_SUCH_CONDITIONS,
+    BestCommentOf,
+    NewestSuch,
+    first_written_in,
+    posts_of_kind,
+    show_comments_of,
+    show_newest,
+)
+from worlds.tasks.reddit.steps import (
+    SITE,
+    open_post,
+    posts_on,
+)
+from worlds.tasks.screen import ElementNotFound, Screen, over_pages
 from worlds.tasks.template import Case, Template, World
 
 
@@ -54,6 +67,14 @@ class EditNoComment(Template):
         )
         return Case({"title": post["title"], "text": phrases.remark(dice)}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look for the comment on the pages of the post; all are by others."""
+        yield from open_post(screen, case.values["title"])
+        edits = yield from over_pages(screen, lambda: screen.all("link", "Edit comment"))
+        if edits:
+            raise ElementNotFound("there is a comment of mine after all")
+        yield screen.give_up("None of the comments on this post is mine.")
+
 
 class NewestSuchOfNone(Template):
     """The newest post of a kind that fulfils a condition which none does."""
@@ -87,6 +108,20 @@ class NewestSuchOfNone(Template):
             pages=[forum_page(world, forum)],
         )
         return Case(values, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the whole list; no post fits."""
+        yield from show_newest(case, screen)
+        posts = yield from over_pages(screen, lambda: posts_on(screen))
+        fits = NEWEST_SUCH_CONDITIONS[case.values["condition"]]
+        if any(fits(post.points, post.num_comments) for post in posts):
+            raise ElementNotFound("a post fits after all")
+        comments = [post.num_comments for post in posts]
+        points = [post.points for post in posts]
+        yield screen.give_up(
+            f"No such post exists: the {len(posts)} posts have {min(comments)} to {max(comments)} "
+            f"comments and {min(points)} to {max(points)} points."
+        )
 
 
 class BestCommentOfNone(Template):
@@ -133,6 +168,18 @@ class BestCommentOfNone(Template):
         )
         return Case(values, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look for such a comment in all that somebody wrote."""
+        yield from show_comments_of(case, screen)
+        name, community = case.values["username"], case.values["community"]
+        while (result := first_written_in(screen, community)) is None and screen.has(
+            "link", "Next"
+        ):
+            yield screen.click("link", "Next", f"None of these is in {community}.")
+        if result is not None:
+            raise ElementNotFound("there is such a comment after all")
+        yield screen.give_up(f"{name} has not written any comment in {community}.")
+
 
 class TopPostOfNone(Template):
     """The best post of a time when nobody posted anything."""
@@ -163,6 +210,13 @@ class TopPostOfNone(Template):
             pages=[forum_page(world, forum)],
         )
         return Case({"community": community, "period": period}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look for the first post; the list is empty."""
+        yield from show_top_posts(case, screen)
+        if posts_on(screen):
+            raise ElementNotFound("there is a post after all")
+        yield screen.give_up(f"Nobody has published a post {case.values['period']} there.")
 
 
 MISSING: tuple[Template, ...] = (

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlencode
 
+from agentgym_envs.browsing.page import Node
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.reddit.site import FLAIRS
 from agentgym_envs.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.navigation import (
-    BEST_COMMENT_OF_ORDERS,
-    NEWEST_SUCH_CONDITIONS,
-    SIMILAR_POSTS_ORDERS,
-    SIMILAR_POSTS_PERIODS,
-)
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import shows
 from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.reddit.steps import (
+    SITE,
+    best_comment,
+    community_of,
+    first_post,
+    flair_of,
+    narrow,
+    open_community,
+    open_post,
+)
+from worlds.tasks.screen import Screen, enter, first_of
 from worlds.tasks.template import Case, Template, World
 
 DEEPEST = 20
 """No post or comment lies deeper in the list that shows it, ten of which fill a page."""
+
+
+SIMILAR_POSTS_ORDERS = {
+    "the newest": ("New", "new"),
+    "those with the most points": ("Top", "top"),
+    "those with the most comments": ("Most commented", "comments"),
+}
+
+
+SIMILAR_POSTS_PERIODS = {"a year": ("A year", 365), "30 days": ("30 days", 30)}
 
 
 class SimilarPosts(Template):
@@ -64,6 +81,19 @@ class SimilarPosts(Template):
             shows(f"__REDDIT__/c/{post['name']}?{urlencode(query)}"),
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read community and flair off the post, then sort and filter."""
+        yield from open_post(screen, case.values["title"])
+        flair, community = flair_of(screen), community_of(screen)
+        yield screen.click_node(
+            community, f"Its flair is {flair}, and its community {community.name}."
+        )
+        order, _ = SIMILAR_POSTS_ORDERS[case.values["order"]]
+        yield screen.click("link", order, f"I want {case.values['order']} first.")
+        within, _ = SIMILAR_POSTS_PERIODS[case.values["period"]]
+        yield from narrow(screen, flair=flair, within=within)
+        yield screen.stop("", "Community, flair, age and order are as asked; this is the list.")
+
 
 class WriteToBestCommenter(Template):
     """The form for a message to whoever wrote a thread's best comment."""
@@ -97,6 +127,46 @@ class WriteToBestCommenter(Template):
             return None
         query = urlencode({"to": best["username"]})
         return Case({"title": post["title"]}, shows(f"__REDDIT__/messages/new?{query}"))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read all comments, open the best one's author, and the form."""
+        yield from open_post(screen, case.values["title"])
+        best = yield from best_comment(screen)
+        author = first_of(screen.below(best.node, "link"))
+        yield screen.click_node(author, f"{author.name} has the most points, {best.points}.")
+        yield screen.click("link", "Send a message", "The form opens from the profile.")
+        yield screen.stop("", f"The message would go to {author.name}; nothing shall be sent.")
+
+
+def first_written_in(screen: Screen, community: str) -> Node | None:
+    """Return the link to the first comment in a community, reading a profile's list up to it."""
+    (comments,) = screen.all("list", "Comments")
+    for item in comments.children:
+        text = first_of(screen.below(item, "StaticText")).name
+        if text.endswith(f" in {community}, on"):
+            return screen.below(item, "link")[-1]
+    return None
+
+
+BEST_COMMENT_OF_ORDERS = {
+    "with the most points": ("Top", "c.score DESC", "c.score"),
+    "that is the newest": ("New", "c.id DESC", "substr(c.created_at, 1, 16)"),
+}
+
+
+def show_comments_of(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """Open the sorted list of what somebody wrote."""
+    name = case.values["username"]
+    yield from enter(screen, SITE)
+    yield screen.fill(
+        "searchbox", "Search Commonplace", name, "First I look for the person.", enter=True
+    )
+    yield screen.click("link", "People", "I want people, not posts.")
+    yield screen.click("link", name, f"This is {name}.")
+    yield screen.click("link", "Comments", "Here is every comment of theirs.")
+    order, *_ = BEST_COMMENT_OF_ORDERS[case.values["which"]]
+    if order != "New":
+        yield screen.click("link", order, "The comments with the most points shall come first.")
 
 
 class BestCommentOf(Template):
@@ -139,6 +209,30 @@ class BestCommentOf(Template):
             shows(f"__REDDIT__/comments/{best['id']}"),
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort what somebody wrote, and look for the first comment in the community."""
+        yield from show_comments_of(case, screen)
+        community = case.values["community"]
+        while (result := first_written_in(screen, community)) is None:
+            yield screen.click("link", "Next", f"None of these is in {community}.")
+        yield screen.click_node(result, f"This is the first in the list that is in {community}.")
+        yield screen.stop("", "This is the page of the comment.")
+
+
+def show_newest(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    """List the posts of the case's community and flair, the newest first."""
+    yield from open_community(screen, case.values["community"])
+    yield screen.click("link", "New", "The newest post shall come first.")
+    yield from narrow(screen, flair=case.values["flair"])
+
+
+NEWEST_SUCH_CONDITIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "nobody has commented on": lambda points, comments: comments == 0,
+    "has more than 4 comments": lambda points, comments: comments > 4,
+    "has fewer than 0 points": lambda points, comments: points < 0,
+    "has more than 20 points": lambda points, comments: points > 20,
+}
+
 
 class NewestSuch(Template):
     """The newest post of a kind that fulfils a condition."""
@@ -162,6 +256,15 @@ class NewestSuch(Template):
             return None
         values = {"community": community, "flair": flair, "condition": condition}
         return Case(values, shows(f"__REDDIT__/p/{posts[ranks[0]][0]}"))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort by date, filter, and take the first that fits."""
+        yield from show_newest(case, screen)
+        fits = NEWEST_SUCH_CONDITIONS[case.values["condition"]]
+        while (post := first_post(screen, lambda p: fits(p.points, p.num_comments))) is None:
+            yield screen.click("link", "Next", "None of these is such a post.")
+        yield screen.click("link", post.title, f"It is the first that {case.values['condition']}.")
+        yield screen.stop("", "This is the post.")
 
 
 def posts_of_kind(world: World, forum: int, flair: str) -> list[tuple[int, int, int]]:

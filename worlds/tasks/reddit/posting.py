@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.reddit.site import FLAIRS
 from agentgym_envs.sites.state import NOW
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
 from worlds.tasks.reddit import phrases
 from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.reddit.steps import SITE, open_community, open_post
+from worlds.tasks.screen import Screen, enter
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -35,6 +39,17 @@ class Publish(Template):
         )
         values = {"community": community, "title": title, "text": text, "flair": flair}
         return Case(values, changes(post))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Write it from the community's page."""
+        community = case.values["community"]
+        yield from open_community(screen, community)
+        yield screen.click("link", f"Post in {community}", "Posts are written here.")
+        yield screen.fill("textbox", "Title", case.values["title"])
+        yield screen.fill("textbox", "Text", case.values["text"])
+        yield screen.choose("Flair", case.values["flair"])
+        yield screen.click("button", "Publish post")
+        yield screen.stop()
 
 
 class PublishWhereActive(Template):
@@ -76,6 +91,24 @@ class PublishWhereActive(Template):
             {"communities": [forum["title"] for forum in rivals]},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort the communities by posts; the first one on the subject is the most active."""
+        yield from enter(screen, SITE)
+        yield screen.click(
+            "link", "Communities", f"I look for communities on {case.values['subject']}."
+        )
+        yield screen.click("link", "Most posts", "The most active ones shall come first.")
+        on_subject = case.notes["communities"]
+        while not (links := [link for link in screen.all("link") if link.name in on_subject]):
+            yield screen.click("link", "Next", "None of these is on the subject.")
+        community = links[0].name
+        yield screen.click_node(links[0], "This is the first one on the subject.")
+        yield screen.click("link", f"Post in {community}", "Posts are written here.")
+        yield screen.fill("textbox", "Title", case.values["title"])
+        yield screen.fill("textbox", "Text", case.values["text"])
+        yield screen.click("button", "Publish post")
+        yield screen.stop()
+
 
 class AddToPost(Template):
     """A line more in a post of the agent's."""
@@ -97,6 +130,17 @@ class AddToPost(Template):
         words = " ".join([*post["body"].split(), text])
         goal = changes(row("posts", id=post["id"], body=words))
         return Case({"title": post["title"], "text": text}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Type the old text again, and the new line after it."""
+        yield from open_post(screen, case.values["title"])
+        yield screen.click("link", "Edit post", "It is mine.")
+        old = screen.find("textbox", "Text").properties["value"][1:-1]
+        yield screen.fill(
+            "textbox", "Text", f"{old} {case.values['text']}", "Typing replaces what was there."
+        )
+        yield screen.click("button", "Save post")
+        yield screen.stop()
 
 
 POSTING: tuple[Template, ...] = (Publish(), PublishWhereActive(), AddToPost())

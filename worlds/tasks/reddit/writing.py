@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.reddit.site import FLAIRS
-from agentgym_envs.webarena.tasks.reddit.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, gone, row
 from worlds.tasks.reddit import phrases
 from worlds.tasks.reddit.draws import ME, pick_forum
+from worlds.tasks.reddit.steps import SITE, narrow, open_community, posts_on
+from worlds.tasks.screen import Screen, enter, first_of
 from worlds.tasks.template import Case, Template, World
 
 
@@ -39,6 +43,22 @@ class Subscriptions(Template):
         )
         titles = {"first": first["title"], "second": second["title"], "third": third["title"]}
         return Case(titles, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Do all of it in the list of communities."""
+        yield from enter(screen, SITE)
+        yield screen.click("link", "Communities", "The list has a button for each community.")
+        for slot, button in (
+            ("first", "Subscribe to"),
+            ("second", "Subscribe to"),
+            ("third", "Unsubscribe from"),
+        ):
+            title = case.values[slot]
+            yield screen.fill(
+                "searchbox", "Find a community", title, f"I look for {title}.", enter=True
+            )
+            yield screen.click("button", f"{button} {title}")
+        yield screen.stop()
 
 
 class MessageAuthor(Template):
@@ -73,6 +93,18 @@ class MessageAuthor(Template):
         goal = changes(row("messages", from_id=ME, to_id=author, body=text))
         return Case({"community": community, "flair": flair, "text": text}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the post, open the author's profile, and write."""
+        yield from open_community(screen, case.values["community"])
+        yield screen.click("link", "Most commented", "The most discussed post shall come first.")
+        yield from narrow(screen, flair=case.values["flair"])
+        author = first_of(posts_on(screen)).author
+        yield screen.click("link", author, f"{author} is the author.")
+        yield screen.click("link", "Send a message")
+        yield screen.fill("textbox", "Message", case.values["text"])
+        yield screen.click("button", "Send message")
+        yield screen.stop()
+
 
 class FoundCommunity(Template):
     """A new community with its first post."""
@@ -105,6 +137,20 @@ class FoundCommunity(Template):
         )
         return Case({**community, "first": first, "text": text}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fill in one form, then the other."""
+        yield from enter(screen, SITE)
+        yield screen.click("link", "Communities", "Communities are created from their list.")
+        yield screen.click("link", "Create a community")
+        for label in ("Name", "Title", "Description", "Sidebar"):
+            yield screen.fill("textbox", label, case.values[label.lower()])
+        yield screen.click("button", "Create community")
+        yield screen.click("link", f"Post in {case.values['title']}", "Now its first post.")
+        yield screen.fill("textbox", "Title", case.values["first"])
+        yield screen.fill("textbox", "Text", case.values["text"])
+        yield screen.click("button", "Publish post")
+        yield screen.stop()
+
 
 class Profile(Template):
     """Biography and address, changed; somebody unblocked."""
@@ -132,6 +178,17 @@ class Profile(Template):
             gone("blocked_users", user_id=ME, blocked_id=person["id"]),
         )
         return Case({"bio": bio, "email": email, "username": person["username"]}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """All of it is in the settings."""
+        yield from enter(screen, SITE)
+        yield screen.click("link", "Settings", "All of this is in my settings.")
+        yield screen.fill("textbox", "Email", case.values["email"])
+        yield screen.fill("textbox", "Biography", case.values["bio"])
+        yield screen.click("button", "Save settings")
+        yield screen.click("link", "Blocked users", "Now the blocked user.")
+        yield screen.click("button", f"Unblock {case.values['username']}")
+        yield screen.stop()
 
 
 WRITING: tuple[Template, ...] = (

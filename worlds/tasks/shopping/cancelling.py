@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.sites.shopping.delivery import CANCEL_REASONS
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, changes, impossible, page, row
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.shopping.draws import BOUGHT, order_page, orders_with, rows
+from worlds.tasks.shopping.steps import SITE, order_links, show_orders
 from worlds.tasks.template import Case, Template, World
 
 _PENDING = "SELECT number FROM orders WHERE customer_id = ? AND status = 'pending'"
@@ -37,6 +41,15 @@ class CancelOrder(Template):
         )
         return Case({"product": product, "reason": reason}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the order among the pending ones."""
+        yield from show_orders(screen, status="Pending", product=case.values["product"])
+        link, _ = first_of(order_links(screen))
+        yield screen.click_node(link, "There is only one such order.")
+        yield screen.choose("Reason", case.values["reason"], "A reason has to be given.")
+        yield screen.click("button", "Cancel order", "I cancel the order.")
+        yield screen.stop()
+
 
 class CancelSentOrder(Template):
     """Cancel a pending order with a product that no pending order holds."""
@@ -63,3 +76,10 @@ class CancelSentOrder(Template):
             lists=map(order_page, pending),
         )
         return Case({"product": product, "reason": dice.pick(CANCEL_REASONS)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look for it among the pending orders; none holds it."""
+        yield from show_orders(screen, status="Pending", product=case.values["product"])
+        if order_links(screen):
+            raise ElementNotFound("a pending order holds it after all")
+        yield screen.give_up("No pending order contains it.")

@@ -6,8 +6,8 @@ import sqlite3
 from typing import Any
 
 from agentgym_envs.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.tasks.goals import Row, page, row
+from worlds.tasks.shopping.steps import SITE
 from worlds.tasks.template import World
 
 COST = "coalesce(p.special_price, p.price)"

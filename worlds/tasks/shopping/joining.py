@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping.joining import NEWSLETTER
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
+from worlds.tasks.screen import Screen, enter
 from worlds.tasks.shopping.draws import rows
+from worlds.tasks.shopping.steps import SITE, open_product
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _HOSTS = ("inbox.test", "letterbox.test", "post.test")
+
+
 _PASSWORDS: tuple[str, ...] = WORDS["shopping"]["passwords"]
+
+
+NEWSLETTER = {"Subscribe to the newsletter": True, "Do not subscribe to the newsletter": False}
 
 
 class JoinAndWish(Template):
@@ -46,3 +54,21 @@ class JoinAndWish(Template):
             row("wishlist_items", product_id=product["id"]),
         )
         return Case(account | {"newsletter": newsletter, "product": product["name"]}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fill in the form, which signs in too, then find the product."""
+        values = case.values
+        yield from enter(screen, SITE)
+        yield screen.click("link", "Create an account", "A wish list takes an account.")
+        yield screen.fill("textbox", "Name", values["name"], "This is the name asked for.")
+        yield screen.fill("textbox", "Email", values["email"], "And this the email address.")
+        yield screen.fill("textbox", "Password", values["password"], "The password is given, too.")
+        yield screen.fill("textbox", "Repeat the password", values["password"], "Once more.")
+        if NEWSLETTER[values["newsletter"]]:
+            yield screen.click(
+                "checkbox", "I want to get the newsletter", "The newsletter is wanted."
+            )
+        yield screen.click("button", "Create account", "The form is complete.")
+        yield from open_product(screen, values["product"])
+        yield screen.click("button", "Add to wish list", "I am signed in now, so I can wish.")
+        yield screen.stop()

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping.lookups import uses
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
+import re
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.sites.filters import money
 from worlds.dice import Dice
 from worlds.sites.shopping.reviews import ASPECTS
 from worlds.tasks.goals import NONE, all_of, amount, answers, impossible, name, number, page
+from worlds.tasks.screen import ElementNotFound, Screen, first_of, over_pages
 from worlds.tasks.shopping.draws import COST, GROUPS, LEAVES, rows
+from worlds.tasks.shopping.steps import (
+    SITE,
+    cell,
+    cents_in,
+    open_category,
+    open_product,
+    tiles,
+)
 from worlds.tasks.template import Case, Template, World
 
 _REVIEWED = (
@@ -52,6 +64,33 @@ class CheapestInColour(Template):
             {"above": leaf["above"]},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, sort by price, take the first one."""
+        yield from open_category(screen, case.notes["above"], case.values["category"])
+        yield screen.choose("Sort by", "Price: low to high", "Sorted so, the cheapest comes first.")
+        yield screen.choose("Colour", case.values["colour"], "Only this colour counts.")
+        yield screen.click("checkbox", "Only in stock", "It must be in stock.")
+        yield screen.click("button", "Apply filters", "I apply the filters.")
+        yield screen.stop(
+            first_of(tiles(screen)).link.name, "The first one in the list is the cheapest."
+        )
+
+
+def uses(word: str, text: str) -> bool:
+    """Return whether a text uses a word."""
+    return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
+
+
+def _stars_of(screen: Screen, word: str) -> list[int]:
+    """Return the stars of each review on the page that uses a word."""
+    stars = []
+    for item in screen.all("listitem"):
+        titles = screen.below(item, "heading")
+        texts = [text.name for text in screen.below(item, "StaticText")]
+        if titles and texts and uses(word, f"{titles[0].name} {texts[-1]}"):
+            stars += [int(text[0]) for text in texts if text.endswith(" of 5 stars")]
+    return stars
+
 
 class WordInReviews(Template):
     """How many reviews use a word, and how many stars these give."""
@@ -83,6 +122,13 @@ class WordInReviews(Template):
         answer = all_of(number(len(stars), "review"), number(sum(stars), "star"))
         return Case({"product": product["name"], "word": word}, answers(answer))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read all reviews, page after page."""
+        yield from open_product(screen, case.values["product"])
+        word = case.values["word"]
+        stars = yield from over_pages(screen, lambda: _stars_of(screen, word))
+        yield screen.stop(f"{len(stars)}, {sum(stars)}", "These were all reviews.")
+
 
 _BY_DATE = (
     "SELECT nickname, rating, created_at FROM reviews WHERE product_id = ? "
@@ -92,6 +138,12 @@ _BY_DATE = (
 
 def _stars(rating: int) -> str:
     return "1 star" if rating == 1 else f"{rating} stars"
+
+
+def _filter_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from open_product(screen, case.values["product"])
+    yield screen.choose("Rating", case.values["stars"], "Only reviews with this rating count.")
+    yield screen.click("button", "Filter reviews", "I filter the reviews.")
 
 
 class LatestAuthor(Template):
@@ -119,6 +171,13 @@ class LatestAuthor(Template):
         goal = answers(name(fitting[0]["nickname"]))
         return Case({"product": product["name"], "stars": _stars(stars)}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the reviews; the latest comes first."""
+        yield from _filter_reviews(case, screen)
+        author = screen.starting("StaticText", "By ").name
+        nickname = author.removeprefix("By ").rsplit(" on ", 1)[0]
+        yield screen.stop(nickname, "The first review in the list is the latest.")
+
 
 class LatestAuthorOfNone(Template):
     """Who gave so many stars last, where nobody did."""
@@ -139,6 +198,13 @@ class LatestAuthorOfNone(Template):
         shown = page(SITE, f"/product/{product['slug']}")
         goal = impossible(rating, NONE, about=[product["name"]], pages=[shown])
         return Case({"product": product["name"], "stars": _stars(stars)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the reviews; none is left."""
+        yield from _filter_reviews(case, screen)
+        if any(text.name.startswith("By ") for text in screen.all("StaticText")):
+            raise ElementNotFound("a review gives this rating after all")
+        yield screen.give_up(f"No review of this product gives {case.values['stars']}.")
 
 
 class PriceByWeight(Template):
@@ -171,6 +237,18 @@ class PriceByWeight(Template):
             return None  # nobody shall quarrel about rounding
         goal = answers(amount(round(min(prices))))
         return Case({"first": first["name"], "second": second["name"]}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look at both, and calculate."""
+        prices = []
+        for slot in ("first", "second"):
+            yield from open_product(screen, case.values[slot])
+            grams = int(cell(screen, "Weight").removesuffix(" g"))
+            prices.append(cents_in(screen.starting("StaticText", "$").name) * 100 / grams)
+        yield screen.stop(
+            money(round(min(prices))),
+            f"{prices[0] / 100:.3f} and {prices[1] / 100:.3f} dollars for 100 g.",
+        )
 
 
 class CountUnderFilters(Template):
@@ -211,3 +289,19 @@ class CountUnderFilters(Template):
             "stars": str(stars),
         }
         return Case(values, answers(number(count, "product")))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Set every filter and read how many are left."""
+        yield from open_category(screen, case.values["category"])
+        for field, slot in (("Lowest price ($)", "least"), ("Highest price ($)", "most")):
+            yield screen.fill("textbox", field, case.values[slot].removeprefix("$"))
+        yield screen.choose("Brand", case.values["brand"], "Only this brand counts.")
+        yield screen.choose(
+            "Rating", f"{case.values['stars']} stars and up", "And only well-rated products."
+        )
+        yield screen.click("button", "Apply filters", "I apply the filters.")
+        for heading in screen.all("heading"):
+            if match := re.fullmatch(r"([\d,]+) products?", heading.name):
+                yield screen.stop(match[1].replace(",", ""), "The heading tells the number.")
+                return
+        raise ElementNotFound("no heading tells how many products there are")

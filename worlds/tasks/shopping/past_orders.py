@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from agentgym_envs.sites.filters import MONTHS
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
+from agentgym_envs.sites.filters import MONTHS, money
 from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.sites.state import NOW
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import (
     NONE,
@@ -18,12 +20,27 @@ from worlds.tasks.goals import (
     number,
     page,
 )
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.shopping.draws import BOUGHT, in_cart, order_page, orders_with, rows
+from worlds.tasks.shopping.steps import (
+    SITE,
+    cents_in,
+    empty_cart,
+    order_links,
+    show_orders,
+    table_rows,
+)
 from worlds.tasks.template import Case, Template, World
 
 
 def _month_name(months: int) -> str:
     return f"{MONTHS[months % 12]} {months // 12}"
+
+
+def _month_of(date: str) -> int:
+    """Count the months of a date such as `"14 March 2026"` from the year 0."""
+    _, month, year = date.split()
+    return int(year) * 12 + MONTHS.index(month)
 
 
 class SpentInMonths(Template):
@@ -56,6 +73,25 @@ class SpentInMonths(Template):
         goal = answers(amount(sum(totals)))
         return Case({"first": _month_name(first), "last": _month_name(last)}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Add up the complete orders, page after page."""
+        first, last = (_month_of(f"1 {case.values[slot]}") for slot in ("first", "last"))
+        yield from show_orders(screen, status="Complete")
+        total = 0
+        while True:
+            months = [(_month_of(cells[1]), cents_in(cells[3])) for _, cells in order_links(screen)]
+            total += sum(cents for month, cents in months if first <= month <= last)
+            if months[-1][0] < first or not screen.has("link", "Next"):
+                break
+            yield screen.click("link", "Next", f"{money(total)} so far; I look at older orders.")
+        yield screen.stop(money(total), "These were all orders of these months.")
+
+
+def _open_latest(case: Case, screen: Screen) -> Iterator[ExpertMove]:
+    yield from show_orders(screen, product=case.values["product"])
+    link, _ = first_of(order_links(screen))
+    yield screen.click_node(link, "The latest order comes first.")
+
 
 class TrackingNumber(Template):
     """The tracking number of an order that is known by a product."""
@@ -76,6 +112,12 @@ class TrackingNumber(Template):
         if len(sent) != 1:
             return None
         return Case({"product": product}, answers(identifier(sent[0]["tracking_number"])))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the order by the product, then read."""
+        yield from _open_latest(case, screen)
+        text = screen.starting("StaticText", "Sent on ").name
+        yield screen.stop(text.rsplit(" ", 1)[1], "The number stands under delivery.")
 
 
 class TrackUnsentOrder(Template):
@@ -104,6 +146,13 @@ class TrackUnsentOrder(Template):
         )
         return Case({"product": product}, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look at the order; no delivery is there."""
+        yield from _open_latest(case, screen)
+        if any(text.name.startswith("Sent on ") for text in screen.all("StaticText")):
+            raise ElementNotFound("the order was sent after all")
+        yield screen.give_up("The latest order with it was not sent, so it has no tracking number.")
+
 
 class OrderAgain(Template):
     """Put an old order into the cart again."""
@@ -131,6 +180,21 @@ class OrderAgain(Template):
             return None
         goal = changes(*(in_cart(item["product_id"], item["quantity"]) for item in items))
         return Case({"product": product}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the order and use its button."""
+        yield from empty_cart(screen)
+        yield from _open_latest(case, screen)
+        yield screen.click("button", "Reorder", "This puts everything into the cart.")
+        yield screen.stop()
+
+
+def _line_of(screen: Screen, product: str) -> tuple[int, int]:
+    """Return how many pieces of a product an order holds, and what they cost in cents."""
+    for _, cells in table_rows(screen):
+        if cells[0] == product and len(cells) == 4:
+            return int(cells[2]), cents_in(cells[3])
+    raise ElementNotFound(f"the order does not hold {product!r}")
 
 
 class BoughtInYears(Template):
@@ -165,3 +229,20 @@ class BoughtInYears(Template):
             return None
         answer = all_of(number(int(count), "piece"), amount(int(cents)))
         return Case({"product": product, "years": years}, answers(answer))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open each of the orders."""
+        yield from show_orders(screen, status="Complete", product=case.values["product"])
+        orders = [
+            cells[0]
+            for _, cells in order_links(screen)
+            if cells[1].split()[-1] in case.values["years"]
+        ]
+        count = total = 0
+        for order in orders:
+            yield screen.click("link", order, "This order is of the time asked for.")
+            quantity, cents = _line_of(screen, case.values["product"])
+            count, total = count + quantity, total + cents
+            if order != orders[-1]:
+                yield ExpertMove("go_back", f"{count} so far; I go back to the list.")
+        yield screen.stop(f"{count}, {money(total)}", "I have added up all orders.")

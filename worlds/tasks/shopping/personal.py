@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from agentgym_envs.browsing.page import Node
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT, AGENT_ID
-from agentgym_envs.webarena.tasks.shopping.personal import DEFAULT
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import phone, postcode_of, street
 from worlds.tasks.goals import NONE, Way, changes, impossible, page, row
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.shopping.draws import rows
+from worlds.tasks.shopping.steps import (
+    SITE,
+    cents_in,
+    open_account,
+    show_orders,
+    table_rows,
+)
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
 _ADDRESSES = f"SELECT * FROM addresses WHERE customer_id = {AGENT_ID} ORDER BY is_default DESC, id"
+
+
+DEFAULT = {
+    "Make it my default address.": True,
+    "Keep my default address as it is.": False,
+}
 
 
 class AddAddress(Template):
@@ -47,6 +61,29 @@ class AddAddress(Template):
         old = row("addresses", id=rows(world, _ADDRESSES)[0]["id"], is_default=0)
         return Case(values, changes(address, *([old] if is_default else [])))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fill in the form."""
+        yield from open_account(screen, "Address book")
+        yield screen.click("link", "Add an address", "A new address is wanted.")
+        for label in ("Name", "Street", "Town", "Postcode", "Phone"):
+            yield screen.fill("textbox", label, case.values[label.lower()])
+        if DEFAULT[case.values["default"]]:
+            yield screen.click("checkbox", "Use as default address", "It is to be the default.")
+        yield screen.click("button", "Save address", "The form is complete.")
+        yield screen.stop()
+
+
+def _edit_links(screen: Screen, values: Mapping[str, str]) -> list[Node]:
+    """List the links to the addresses of a person in a town."""
+    return [
+        link
+        for item in screen.all("listitem")
+        for link in screen.below(item, "link")
+        if link.name.startswith("Edit ")
+        and link.name.endswith(f", {values['town']}")
+        and any(values["person"] in text.name for text in screen.below(item, "StaticText"))
+    ]
+
 
 class MovedHouse(Template):
     """Correct an address of somebody who has moved to another town."""
@@ -67,6 +104,17 @@ class MovedHouse(Template):
             return None
         goal = changes(row("addresses", id=old["id"], **_new_place(values)))
         return Case(values, goal, {"old": dict(old)})
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Edit three lines."""
+        yield from open_account(screen, "Address book")
+        edit = first_of(_edit_links(screen, case.values))
+        yield screen.click_node(edit, "This is the address that has changed.")
+        yield screen.fill("textbox", "Street", case.values["street"])
+        yield screen.fill("textbox", "Town", case.values["new_town"])
+        yield screen.fill("textbox", "Postcode", case.values["postcode"])
+        yield screen.click("button", "Save address", "Name and phone stay.")
+        yield screen.stop()
 
     def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
         """Let the address be deleted and entered anew."""
@@ -102,6 +150,14 @@ class MovedFromElsewhere(Template):
         )
         return Case(values, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the address book; the address is not there."""
+        yield from open_account(screen, "Address book")
+        if _edit_links(screen, case.values):
+            raise ElementNotFound("the address book has the address after all")
+        person, town = case.values["person"], case.values["town"]
+        yield screen.give_up(f"There is no address of {person} in {town} in the address book.")
+
 
 def _moving(dice: Dice, person: str, town: str) -> dict[str, str]:
     new = dice.pick(TOWNS)
@@ -111,6 +167,10 @@ def _moving(dice: Dice, person: str, town: str) -> dict[str, str]:
 
 def _new_place(values: Mapping[str, str]) -> dict[str, str]:
     return {"street": values["street"], "town": values["new_town"], "postcode": values["postcode"]}
+
+
+def _is_item(cells: list[str]) -> bool:
+    return len(cells) == 4 and cells[1].startswith("$")
 
 
 class ReviewFromOrder(Template):
@@ -149,6 +209,24 @@ class ReviewFromOrder(Template):
         values = {"order": order["number"], "stars": str(stars), "title": title, "text": text}
         return Case(values, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the order, compare prices, write."""
+        values = case.values
+        yield from show_orders(screen)
+        while not screen.has("link", values["order"]):
+            yield screen.click("link", "Next", "The order is older than these.")
+        yield screen.click("link", values["order"], "This is the order.")
+        items = [
+            (cents_in(cells[1]), cells[0]) for _, cells in table_rows(screen) if _is_item(cells)
+        ]
+        yield screen.click("link", max(items)[1], "This is its most expensive product.")
+        yield screen.click("link", "Write a review", "I write the review.")
+        yield screen.click("radio", f"{values['stars']} stars", "I choose the rating.")
+        yield screen.fill("textbox", "Title", values["title"])
+        yield screen.fill("textbox", "Review", values["text"])
+        yield screen.click("button", "Submit review", "Everything is filled in.")
+        yield screen.stop()
+
 
 class NewPhone(Template):
     """Change the phone number and subscribe to the newsletter."""
@@ -167,3 +245,13 @@ class NewPhone(Template):
         return Case(
             {"phone": number}, changes(row("customers", id=AGENT_ID, phone=number, newsletter=1))
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Two forms of the account."""
+        yield from open_account(screen, "Personal data")
+        yield screen.fill("textbox", "Phone", case.values["phone"])
+        yield screen.click("button", "Save data", "The new number is filled in.")
+        yield screen.click("link", "Newsletter", "Now the newsletter.")
+        yield screen.click("checkbox", "I want to get the newsletter", "I subscribe.")
+        yield screen.click("button", "Save choice", "I save this.")
+        yield screen.stop()

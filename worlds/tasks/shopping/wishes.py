@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.shopping.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, gone
+from worlds.tasks.screen import Screen, enter
 from worlds.tasks.shopping.draws import COST, in_cart, rows
+from worlds.tasks.shopping.steps import SITE, cents_in, tiles
 from worlds.tasks.template import Case, Template, World
 
 _WISHES = (
@@ -14,6 +18,11 @@ _WISHES = (
     f"FROM wishlist_items w JOIN products p ON p.id = w.product_id "
     f"WHERE w.customer_id = {AGENT_ID} ORDER BY w.id"
 )
+
+
+def _open_wishes(screen: Screen) -> Iterator[ExpertMove]:
+    yield from enter(screen, SITE)
+    yield screen.click("link", "Wish list", "I open my wish list.")
 
 
 class MoveWish(Template):
@@ -34,6 +43,18 @@ class MoveWish(Template):
             return None
         goal = changes(in_cart(wish["product_id"], quantity), gone("wishlist_items", id=wish["id"]))
         return Case({"product": wish["name"], "quantity": str(quantity)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the wish, page after page, and move it."""
+        product = case.values["product"]
+        yield from _open_wishes(screen)
+        while not screen.has("button", f"Move {product} to the cart"):
+            yield screen.click("link", "Next", "It is not on this page of the list.")
+        yield screen.fill(
+            "textbox", f"Quantity of {product}", case.values["quantity"], "I set the quantity."
+        )
+        yield screen.click("button", f"Move {product} to the cart", "I move it to the cart.")
+        yield screen.stop()
 
 
 class PruneWishes(Template):
@@ -58,3 +79,17 @@ class PruneWishes(Template):
             return None
         goal = changes(*(gone("wishlist_items", id=wish["id"]) for wish in between))
         return Case({"least": f"${least}", "most": f"${most}"}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Remove what lies between the amounts, page after page."""
+        least, most = (cents_in(f"{case.values[slot]}.00") for slot in ("least", "most"))
+        yield from _open_wishes(screen)
+        while True:
+            between = [tile.link for tile in tiles(screen) if least <= tile.cents <= most]
+            if between:
+                yield screen.click("button", f"Remove {between[0].name}", "It costs as much.")
+            elif screen.has("link", "Next"):
+                yield screen.click("link", "Next", "Nothing more to remove on this page.")
+            else:
+                break
+        yield screen.stop()

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, amount, answers, changes, identifier, impossible, name, row
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.shopping_admin.draws import pages_of
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    line_with,
+    lines,
+    open_customer,
+    open_line,
+    open_section,
+)
 from worlds.tasks.template import Case, Template, World
 
 
@@ -48,6 +59,23 @@ class CallingCustomer(Template):
             "tracking number": identifier(tracking or ""),
         }
         return Case({"phone": customer["phone"], "what": what}, answers(answer[what]))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the number, open the customer, and the first of the orders if need be."""
+        phone, what = case.values["phone"], case.values["what"]
+        yield from open_section(screen, "Customers", "I look the phone number up.")
+        yield from apply_filters(screen, {"Phone": phone})
+        line = line_with(screen, "Phone", phone)
+        yield screen.click_node(screen.below(line.node, "link")[0], "This is who is calling.")
+        latest = first_of(lines(screen, "Number"))
+        if what == "tracking number":
+            link = screen.below(latest.node, "link")[0]
+            yield screen.click_node(link, "The newest order comes first; it knows its shipment.")
+            shipment = first_of(n for n in screen.all("row") if n.name.startswith("Shipment | "))
+            yield screen.stop(shipment.name.split(", ")[1], "The shipment has this number.")
+        else:
+            answer = latest.cells["Total" if what == "total" else "Number"]
+            yield screen.stop(answer, "The newest order comes first.")
 
 
 _ORDERS = {
@@ -104,6 +132,19 @@ class OrderedSoOften(Template):
             {"filters": filters, "orders": number},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look at one customer after the other until one has so many orders."""
+        yield from open_section(screen, "Customers", "I begin with who signed up then.")
+        yield from apply_filters(screen, case.notes["filters"])
+        emails = [line.cells["E-mail"] for line in lines(screen, "E-mail")]
+        for email in emails:
+            yield open_line(screen, "E-mail", email, "How often has this one ordered?")
+            if screen.has("row", f"Orders | {case.notes['orders']}"):
+                yield screen.stop(email, f"This one has placed {case.values['orders']}.")
+                return
+            yield ExpertMove("go_back", "That is another number, so it is one of the others.")
+        raise ElementNotFound(f"none of them has placed {case.values['orders']}")
+
 
 def _draw_complete_order(world: World, dice: Dice) -> sqlite3.Row:
     """Draw a complete order of somebody who has a few orders."""
@@ -135,6 +176,15 @@ def _times_bought(world: World, customer_id: int, product: str) -> int:
     return times
 
 
+def _look_through(case: Case, screen: Screen, numbers: Sequence[str]) -> Iterator[ExpertMove]:
+    """Open a customer's orders until the product is in one."""
+    for number in numbers:
+        yield screen.click("link", number, "Was the product bought with this order?")
+        if screen.has("link", case.values["product"]):
+            return
+        yield screen.click("link", case.values["customer"], "It is not in it, so I go back.")
+
+
 class ReturnedGoods(Template):
     """The order is refunded in which a customer bought a product."""
 
@@ -157,6 +207,18 @@ class ReturnedGoods(Template):
             row("order_comments", order_id=order["id"], status="refunded"),
         )
         return Case({"customer": order["name"], "product": product}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open the customer's complete orders one after the other."""
+        yield from open_customer(screen, case.values["customer"])
+        numbers = [
+            line.cells["Number"]
+            for line in lines(screen, "Number")
+            if line.cells["Status"] == "complete"
+        ]
+        yield from _look_through(case, screen, numbers)
+        yield screen.click("button", "Refund", "The product is in this order; I refund it.")
+        yield screen.stop("", "The order has been refunded.")
 
 
 class NeverBought(Template):
@@ -182,6 +244,16 @@ class NeverBought(Template):
             pages=pages_of(world, order["customer_id"], order["name"]),
         )
         return Case({"customer": order["name"], "product": product}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open all of the customer's orders; the product is in none."""
+        customer, product = case.values["customer"], case.values["product"]
+        yield from open_customer(screen, customer)
+        numbers = [line.cells["Number"] for line in lines(screen, "Number")]
+        yield from _look_through(case, screen, numbers)
+        if screen.has("link", product):
+            raise ElementNotFound("the product was bought after all")
+        yield screen.give_up(f"No order of {customer} holds the {product}.")
 
 
 def _short(product: str) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ import calendar
 from dataclasses import dataclass
 
 from agentgym_envs.sites.filters import MONTHS
-from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
 from worlds.tasks.goals import page
+from worlds.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.tasks.template import World
 
 BRANDS = "SELECT DISTINCT brand FROM products ORDER BY brand"

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import money
-from agentgym_envs.sites.shopping_admin.entries import write_amount
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
+from agentgym_envs.sites.shopping_admin.entries import read_amount, write_amount
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
+from worlds.tasks.screen import Screen
 from worlds.tasks.shopping_admin.draws import plain_categories
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    lines,
+    open_line,
+    open_section,
+    typed,
+)
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
+
+
+def _change_prices_list(screen: Screen, case: Case) -> Iterator[ExpertMove]:
+    yield from open_section(screen, "Products", "I need the list of these products.")
+    filters = {"Brand": case.values["brand"], "Category": case.values["category"]}
+    yield from apply_filters(screen, filters)
 
 
 class ChangePrices(Template):
@@ -58,6 +75,19 @@ class ChangePrices(Template):
         rows = [row("products", id=each["id"], price=each["price"]) for each in products]
         return Case(values, changes(*rows), {"change": change})
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open the products one after the other and compute each price."""
+        yield from _change_prices_list(screen, case)
+        skus = [line.cells["SKU"] for line in lines(screen, "SKU")]
+        for sku in skus:
+            if sku != skus[0]:
+                yield from _change_prices_list(screen, case)
+            yield open_line(screen, "SKU", sku, "The price of this one is not changed yet.")
+            price = write_amount((read_amount(typed(screen, "Price")) or 0) + case.notes["change"])
+            yield screen.fill("textbox", "Price", price, f"The new price is {price}.")
+            yield screen.click("button", "Save product", "I save the product.")
+        yield screen.stop("", "All of the products have their new price.")
+
 
 _NEW_PRODUCTS: tuple[str, ...] = WORDS["shopping_admin"]["new_products"]
 
@@ -102,3 +132,19 @@ class NewProduct(Template):
         new = row("products", **product, price=price, special_price=None, stock=stock, is_enabled=1)
         notes = {"option": f"{leaf['above']} / {leaf['name']}", "price": write_amount(price)}
         return Case(values, changes(new), notes)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Fill in the form of a new product."""
+        values = case.values
+        yield from open_section(screen, "Products", "Products are added in their section.")
+        yield screen.click("link", "Add product", "I open the form for a new product.")
+        yield screen.fill("textbox", "Product name", values["name"], "I begin with the name.")
+        yield screen.fill("textbox", "SKU", values["sku"])
+        yield screen.choose("Category", case.notes["option"])
+        yield screen.fill("textbox", "Brand", values["brand"])
+        yield screen.fill("textbox", "Price", case.notes["price"])
+        yield screen.fill("textbox", "Stock", values["stock"])
+        if screen.find("checkbox", "Enabled in the shop").properties.get("checked") != "true":
+            yield screen.click("checkbox", "Enabled in the shop", "It shall be enabled.")
+        yield screen.click("button", "Save product", "Everything is filled in, so I save.")
+        yield screen.stop("", "The product has been added.")

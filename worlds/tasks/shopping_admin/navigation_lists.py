@@ -2,14 +2,73 @@
 
 from __future__ import annotations
 
+import calendar
+from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from agentgym_envs.webarena.tasks.shopping_admin.navigation_lists import REPORTS, days_of
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import shows
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.shopping_admin.draws import Period, draw_period, plain_categories
+from worlds.tasks.shopping_admin.steps import (
+    FROM,
+    SITE,
+    TO,
+    apply_filters,
+    lines,
+    open_report,
+    open_section,
+)
 from worlds.tasks.template import Case, Template, World
+
+
+def days_of(month: str) -> tuple[str, str]:
+    """Return the first and last day of a month written `YYYY-MM`."""
+    year, number = map(int, month.split("-"))
+    return f"{month}-01", f"{month}-{calendar.monthrange(year, number)[1]}"
+
+
+@dataclass(frozen=True)
+class _Report:
+    """A report that is asked for.
+
+    Attributes:
+        path: the last part of its address.
+        narrowed_by: what its text filter is called.
+        sorting: what it is sorted by, as the address says, too; never its default.
+        sort: the choice in the list box.
+        count: asks how many lines it has between two moments for a text.
+    """
+
+    path: str
+    narrowed_by: str
+    sorting: str
+    sort: str
+    count: str
+
+
+REPORTS = {
+    "Best sellers": _Report(
+        "best-sellers",
+        "Category",
+        "revenue",
+        "Revenue: high to low",
+        "SELECT count(DISTINCT p.id) FROM orders o JOIN order_items i ON i.order_id = o.id "
+        "JOIN products p ON p.id = i.product_id JOIN categories c ON c.id = p.category_id "
+        "LEFT JOIN categories above ON above.id = c.parent_id "
+        "WHERE o.created_at BETWEEN ? AND ? AND ? IN (c.name, above.name)",
+    ),
+    "Customers by orders": _Report(
+        "customers",
+        "Group",
+        "total",
+        "Total: high to low",
+        "SELECT count(DISTINCT c.id) FROM orders o JOIN customers c ON c.id = o.customer_id "
+        "WHERE o.created_at BETWEEN ? AND ? AND c.group_name = ?",
+    ),
+}
 
 
 class ReportOfMonth(Template):
@@ -56,6 +115,23 @@ class ReportOfMonth(Template):
             {"filters": period.filters, "narrowed": {report.narrowed_by: text}},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort the months by revenue, then give the other report the days of the first."""
+        yield from open_report(screen, "Sales by month", "It has the revenue of every month.")
+        yield from apply_filters(screen, case.notes["filters"], sort="Revenue: high to low")
+        month = first_of(lines(screen, "Period")).cells["Period"]
+        title = case.values["report"]
+        yield from open_section(screen, "Reports", f"{month} had the highest revenue.")
+        yield screen.click("link", title, f"Now I set this report up for {month}.")
+        first, last = days_of(month)
+        yield from apply_filters(
+            screen,
+            {FROM: first, TO: last, **case.notes["narrowed"]},
+            sort=REPORTS[title].sort,
+            thought="The report is wanted in this order.",
+        )
+        yield screen.stop("", f"The report shows {month}, narrowed down and sorted as wanted.")
+
 
 _RATINGS = {
     "with 5 stars": ("5", "5 stars", 5, 5),
@@ -68,7 +144,10 @@ _RATINGS = {
 }
 """The parameter's value, the choice in the list box, and the bounds, by the intent's words."""
 
+
 _REVIEWS_A_PAGE = 15
+
+
 _YEARS = tuple(Period(year, f"{year}-01-01", f"{year}-12-31") for year in ("2024", "2025"))
 
 
@@ -127,3 +206,14 @@ class ReviewsPage(Template):
                 "turned": page - 1,
             },
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter and sort the reviews, then turn pages."""
+        yield from open_section(screen, "Reviews", "All reviews are in this section.")
+        sort = "Oldest first" if case.values["sorting"] == "oldest first" else "Product"
+        yield from apply_filters(
+            screen, case.notes["filters"], sort=sort, thought="The list is wanted in this order."
+        )
+        for _ in range(case.notes["turned"]):
+            yield screen.click("link", "Next", f"I want the {case.values['place']} page.")
+        yield screen.stop("", f"This is the {case.values['place']} page of the list.")

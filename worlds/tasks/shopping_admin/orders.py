@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import money
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.sites.setting import TOWNS
 from worlds.sites.shopping.customers import postcode_of, street
 from worlds.tasks.goals import changes, impossible, page, row
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    change_ticked,
+    lines,
+    open_customer,
+    open_order,
+    open_section,
+)
 from worlds.tasks.template import Case, Template, World
 from worlds.tasks.words import WORDS
 
@@ -48,6 +60,20 @@ class HoldOrders(Template):
             {"least": str(least // 100)},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, tick all, hold."""
+        yield from open_section(screen, "Orders", "The grid can hold many orders at once.")
+        yield from apply_filters(
+            screen,
+            {
+                "Status": case.values["status"],
+                "From (YYYY-MM-DD)": case.values["day"],
+                "Total at least": case.notes["least"],
+            },
+        )
+        yield from change_ticked(screen, "orders", "Put on hold")
+        yield screen.stop("", "They are on hold.")
+
 
 _MESSAGES: tuple[str, ...] = WORDS["shopping_admin"]["messages"]
 
@@ -81,6 +107,20 @@ class TellCustomer(Template):
         comment = row("order_comments", order_id=order_id, text=text, is_customer_notified=1)
         return Case({"text": text, "customer": customer["name"]}, changes(comment))
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go to the order by way of the customer's page."""
+        yield from open_customer(screen, case.values["customer"])
+        newest = first_of(
+            node for node in screen.all("link") if node.name.isdecimal() and len(node.name) == 9
+        )
+        yield screen.click_node(newest, "The most recent order comes first.")
+        yield screen.fill("textbox", "Comment", case.values["text"], "I write the comment.")
+        yield screen.click(
+            "checkbox", "Notify the customer by e-mail", "The customer shall be told."
+        )
+        yield screen.click("button", "Add comment", "Now I add it.")
+        yield screen.stop("", "The comment is there, and the customer knows.")
+
 
 class RedirectOrder(Template):
     """An order goes to another address than was given."""
@@ -108,6 +148,16 @@ class RedirectOrder(Template):
         news = {column: text for column, text in address.items() if text != order[column]}
         values = {"number": order["number"], **address}
         return Case(values, changes(row("orders", id=order["id"], **news)))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Open the order and change three fields of the address."""
+        yield from open_order(screen, case.values["number"])
+        yield screen.click("link", "Edit shipping address", "The address can be edited here.")
+        yield screen.fill("textbox", "Street", case.values["street"])
+        yield screen.fill("textbox", "Town", case.values["town"])
+        yield screen.fill("textbox", "Postcode", case.values["postcode"])
+        yield screen.click("button", "Save address", "The rest stays, so I save.")
+        yield screen.stop("", "The order has its new address.")
 
 
 def _draw_address(dice: Dice) -> dict[str, str]:
@@ -146,3 +196,12 @@ class RedirectUnknownOrder(Template):
             lists=[page(SITE, "/orders")],
         )
         return Case({"number": number, **_draw_address(dice)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look for the order's number, which no order has."""
+        number = case.values["number"]
+        yield from open_section(screen, "Orders", "I have to find the order.")
+        yield from apply_filters(screen, {"Order number": number})
+        if lines(screen, "Number"):
+            raise ElementNotFound("there is such an order after all")
+        yield screen.give_up(f"There is no order {number}.")

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, answers, impossible, name, page
+from worlds.tasks.screen import ElementNotFound, Screen, first_of
 from worlds.tasks.shopping_admin.draws import BRANDS
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    lines,
+    open_report,
+)
 from worlds.tasks.template import Case, Template, World
 
 _LEAST = range(6, 13)
@@ -23,6 +31,12 @@ def _ratings(world: World, brand: str) -> list[sqlite3.Row]:
         "AND instr(lower(p.name), lower(?)) > 0 GROUP BY p.id ORDER BY rating, number DESC",
         brand,
     )
+
+
+def _report(screen: Screen, case: Case, sort: str) -> Iterator[ExpertMove]:
+    yield from open_report(screen, "Reviews per product")
+    filters = {"Status": "approved", "Product": case.values["brand"]}
+    yield from apply_filters(screen, filters, sort=sort)
 
 
 class WorstRated(Template):
@@ -50,6 +64,18 @@ class WorstRated(Template):
         if place >= 60 or shown[0] == shown[1]:
             return None
         return Case({"brand": brand, "number": str(least)}, answers(name(left[0]["name"])))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Go down the report, worst first, to the first product with enough reviews."""
+        yield from _report(screen, case, "Rating: low to high")
+        while True:
+            for line in lines(screen, "Average rating"):
+                if int(line.cells["Reviews"]) >= int(case.values["number"]):
+                    yield screen.stop(
+                        line.cells["Product"], "It is the first one with enough reviews."
+                    )
+                    return
+            yield screen.click("link", "Next", "None of these has enough reviews; I go on.")
 
 
 class TooFewReviews(Template):
@@ -79,3 +105,11 @@ class TooFewReviews(Template):
             lists=[page(SITE, "/reports/reviews")],
         )  # fmt: skip
         return Case({"brand": brand, "number": str(least)}, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort by the number of reviews; the first product has too few."""
+        yield from _report(screen, case, "Reviews: high to low")
+        most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
+        if most >= int(case.values["number"]):
+            raise ElementNotFound("a product has enough reviews after all")
+        yield screen.give_up(f"No product of the brand has more than {most} approved reviews.")

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import answers, changes, name, row, set_of
+from worlds.tasks.screen import Screen
 from worlds.tasks.shopping_admin.draws import BRANDS
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    change_ticked,
+    lines,
+    open_section,
+)
 from worlds.tasks.template import Case, Template, World
 
 
@@ -43,6 +52,20 @@ class Complaints(Template):
         if not is_clear or not 1 <= len(names) <= 4 or len(set(names)) < len(names):
             return None
         return Case({"brand": brand, "word": word}, answers(set_of(*map(name, names))))
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the reviews and list the nicknames."""
+        yield from open_section(screen, "Reviews", "The grid of reviews can be searched.")
+        yield from apply_filters(
+            screen,
+            {
+                "Product": case.values["brand"],
+                "Text": case.values["word"],
+                "Rating": "Below 3 stars",
+            },
+        )
+        names = [line.cells["Nickname"] for line in lines(screen, "Nickname")]
+        yield screen.stop(", ".join(names), "These rows are all that match.")
 
 
 class ApproveReviews(Template):
@@ -83,6 +106,13 @@ class ApproveReviews(Template):
             {"filters": {"Product": brand, "Status": "pending", "Rating": choice}},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, tick all, approve."""
+        yield from open_section(screen, "Reviews", "Reviews are approved in their grid.")
+        yield from apply_filters(screen, case.notes["filters"])
+        yield from change_ticked(screen, "reviews", "Approve")
+        yield screen.stop("", "All of them are approved.")
+
 
 class CorrectReview(Template):
     """A reviewer ticked the wrong number of stars."""
@@ -121,3 +151,15 @@ class CorrectReview(Template):
         }
         goal = changes(row("reviews", id=review["id"], rating=rating, status="approved"))
         return Case(values, goal, {"title": review["title"]})
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the review and change two fields of its form."""
+        yield from open_section(screen, "Reviews", "I look for the review.")
+        yield from apply_filters(
+            screen, {"Product": case.values["product"], "Nickname": case.values["nickname"]}
+        )
+        yield screen.click("link", case.notes["title"], "This is the review.")
+        yield screen.choose("Rating", case.values["stars"], "I correct the rating.")
+        yield screen.choose("Status", "approved", "I approve it as well.")
+        yield screen.click("button", "Save review", "Both are set, so I save.")
+        yield screen.stop("", "The review is corrected and approved.")

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import date, timedelta
 
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import money
-from agentgym_envs.webarena.tasks.shopping_admin.steps import FROM, SITE, TO
 from worlds.dice import Dice
 from worlds.tasks.goals import amount, answers, identifier, name, number
+from worlds.tasks.screen import Screen, first_of
 from worlds.tasks.shopping_admin.draws import draw_month, draw_period, plain_categories
+from worlds.tasks.shopping_admin.steps import (
+    FROM,
+    SITE,
+    TO,
+    apply_filters,
+    line_with,
+    lines,
+    open_report,
+    open_section,
+)
 from worlds.tasks.template import Case, Template, World
 
 
@@ -47,6 +59,13 @@ class BestSeller(Template):
             {"filters": {**period.filters, "Category": category}},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the report of best sellers; the winner comes first."""
+        yield from open_report(screen, "Best sellers")
+        yield from apply_filters(screen, case.notes["filters"])
+        best = first_of(lines(screen, "SKU")).cells
+        yield screen.stop(best["SKU"], f"{best['Product']} leads with {best['Units']} units.")
+
 
 class CountOrders(Template):
     """How many orders of a status and size there were in a month."""
@@ -77,6 +96,13 @@ class CountOrders(Template):
             answers(number(count, "order")),
             {"filters": filters},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the orders and read how many there are."""
+        yield from open_section(screen, "Orders", "The grid of orders can be filtered.")
+        yield from apply_filters(screen, case.notes["filters"])
+        texts = [n.name for n in screen.all("StaticText") if n.name.endswith((" order", " orders"))]
+        yield screen.stop(texts[0].split()[0], f"The grid says {texts[0]}.")
 
 
 class Revenue(Template):
@@ -109,6 +135,13 @@ class Revenue(Template):
             answers(amount(revenue)),
             {"filters": {FROM: str(first), TO: str(last), "Status": status}},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the last line of the sales report."""
+        yield from open_report(screen, "Sales by month", "The sales report adds the orders up.")
+        yield from apply_filters(screen, case.notes["filters"])
+        total = line_with(screen, "Period", "Total").cells
+        yield screen.stop(total["Revenue"], f"The line of totals says {total['Revenue']}.")
 
 
 class BestCustomer(Template):
@@ -150,6 +183,16 @@ class BestCustomer(Template):
             {"filters": filters},
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Sort the report by total, then look at the first customer's page."""
+        yield from open_report(screen, "Customers by orders")
+        yield from apply_filters(screen, case.notes["filters"], sort="Total: high to low")
+        first = first_of(lines(screen, "Customer"))
+        link = screen.below(first.node, "link")[0]
+        yield screen.click_node(link, "This customer spent the most; the page has the address.")
+        email = first_of(n for n in screen.all("row") if n.name.startswith("E-mail | "))
+        yield screen.stop(email.name.split(" | ")[1], "Here is the e-mail address.")
+
 
 _RANKS = ("most used", "second most used", "third most used")
 
@@ -189,3 +232,10 @@ class MissedTerm(Template):
             answers(name(rows[rank]["term"])),
             {"filters": {"Term": part, "Results below": str(bound)}, "rank": rank},
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter the report of search terms, which is sorted by uses."""
+        yield from open_report(screen, "Search terms")
+        yield from apply_filters(screen, case.notes["filters"])
+        line = lines(screen, "Term")[case.notes["rank"]].cells
+        yield screen.stop(line["Term"], f"It was used {line['Uses']} times.")

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.shopping.delivery import CARRIERS
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
 from worlds.dice import Dice
 from worlds.tasks.goals import NONE, changes, impossible, page, row
+from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.shopping_admin.draws import pages_of
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    lines,
+    open_line,
+    open_section,
+)
 from worlds.tasks.template import Case, Template, World
 
 _OPEN = "('pending', 'processing')"
@@ -14,6 +24,13 @@ _OPEN = "('pending', 'processing')"
 
 def _draw_tracking(dice: Dice) -> str:
     return f"{dice.pick('ABCDEFGH')}{dice.pick('KLMNPRST')}{dice.between(10**7, 10**8 - 1)}"
+
+
+def _find(screen: Screen, case: Case) -> Iterator[ExpertMove]:
+    yield from open_section(screen, "Orders", "I look for the order.")
+    yield from apply_filters(
+        screen, {"Customer": case.values["customer"], "Status": case.values["status"]}
+    )
 
 
 class ShipOrder(Template):
@@ -53,6 +70,16 @@ class ShipOrder(Template):
         )
         return Case(values, goal)
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Find the order by customer and status, and fill in the form."""
+        yield from _find(screen, case)
+        yield open_line(screen, "Customer", case.values["customer"], "This is the order.")
+        yield screen.click("link", "Ship", "It is not shipped yet.")
+        yield screen.choose("Carrier", case.values["carrier"])
+        yield screen.fill("textbox", "Tracking number", case.values["tracking"])
+        yield screen.click("button", "Record shipment", "Carrier and number are right.")
+        yield screen.stop("", "The shipment is recorded.")
+
 
 class ShipSentOrder(Template):
     """An order shall be shipped of a customer who has none to ship."""
@@ -88,3 +115,11 @@ class ShipSentOrder(Template):
             lists=[page(SITE, "/orders", status=values["status"])],
         )
         return Case(values, goal)
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Look for the order; there is none of this status."""
+        yield from _find(screen, case)
+        if lines(screen, "Customer"):
+            raise ElementNotFound("there is such an order after all")
+        customer, status = case.values["customer"], case.values["status"]
+        yield screen.give_up(f"{customer} has no {status} order.")

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from agentgym_envs.webarena.tasks.shopping_admin.steps import SITE
+from collections.abc import Iterator
+
+from agentgym_envs.core import ExpertMove
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
+from worlds.tasks.screen import Screen
 from worlds.tasks.shopping_admin.draws import plain_categories
+from worlds.tasks.shopping_admin.steps import (
+    SITE,
+    apply_filters,
+    change_ticked,
+    open_product,
+    open_section,
+    typed,
+)
 from worlds.tasks.template import Case, Template, World
 
 
@@ -40,6 +51,15 @@ class CountedStock(Template):
             changes(*(row("products", id=product, stock=number) for product in others)),
         )
 
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, tick all, set the stock."""
+        values = case.values
+        yield from open_section(screen, "Products", "The grid can set the stock of many at once.")
+        yield from apply_filters(screen, {"Brand": values["brand"], "Category": values["category"]})
+        yield screen.fill("textbox", "New stock", values["number"], "This is what was counted.")
+        yield from change_ticked(screen, "products", "Set stock")
+        yield screen.stop("", "They all have the stock that was counted.")
+
 
 class ReceiveGoods(Template):
     """A delivery is added to the stock of a product."""
@@ -60,6 +80,17 @@ class ReceiveGoods(Template):
             {"pieces": str(pieces), "sku": product["sku"]},
             changes(row("products", id=product["id"], stock=product["stock"] + pieces)),
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Read the stock in the product's form and add."""
+        yield from open_product(screen, case.values["sku"])
+        now = int(typed(screen, "Stock"))
+        total = now + int(case.values["pieces"])
+        yield screen.fill(
+            "textbox", "Stock", str(total), f"{now} and {case.values['pieces']} are {total}."
+        )
+        yield screen.click("button", "Save product", "I save the new stock.")
+        yield screen.stop("", "The delivery is in the stock.")
 
 
 class DisableScarce(Template):
@@ -91,3 +122,17 @@ class DisableScarce(Template):
             {"category": category, "number": str(bound)},
             changes(*(row("products", id=each["id"], is_enabled=0) for each in products)),
         )
+
+    def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
+        """Filter, tick all, disable."""
+        yield from open_section(screen, "Products", "Many products can be disabled in the grid.")
+        yield from apply_filters(
+            screen,
+            {
+                "Category": case.values["category"],
+                "Status": "enabled",
+                "Stock below": case.values["number"],
+            },
+        )
+        yield from change_ticked(screen, "products", "Disable")
+        yield screen.stop("", "They are all disabled.")

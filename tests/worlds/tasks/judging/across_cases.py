@@ -6,10 +6,6 @@ from collections.abc import Iterator
 
 from agentgym_envs.browsing.actions import parse_action
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.experts import EXPERTS
-from agentgym_envs.webarena.tasks.map.steps import to_page_with
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.judging.forms import first, form
 from tests.worlds.tasks.judging.mistaking import mistakes
 from tests.worlds.tasks.judging.shopping_damage import (
@@ -19,11 +15,15 @@ from tests.worlds.tasks.judging.shopping_damage import (
 )
 from tests.worlds.tasks.judging.shopping_ways import then
 from tests.worlds.tasks.judging.verdicts import Damage, Row
-from worlds.tasks.across import TEMPLATES
+from worlds.tasks import across
+from worlds.tasks.drawing import TEMPLATES
+from worlds.tasks.map.steps import to_page_with
+from worlds.tasks.screen import Screen
+from worlds.tasks.template import Case, Solution
 
 MAP, FORUM, CODE = "http://map.test", "http://reddit.test", "http://gitlab.test"
 READING = [130]
-CHANGING = [template.number for template in TEMPLATES if template.number not in READING]
+CHANGING = [template.number for template in across.TEMPLATES if template.number not in READING]
 
 
 # Damage -----------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def later(template: int, label: str, *edit: str) -> Solution:
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         text = ""
-        for move in EXPERTS[template](case, screen):
+        for move in TEMPLATES[template].solve(case, screen):
             action, fields = parse_action(move.action), screen.all("textbox", label)
             if action.kind == "type" and fields and fields[0].element == action.element:
                 text = action.text
@@ -169,9 +169,9 @@ WAYS: list[Row] = [
     (131, "the title later", later(131, "Title", "Edit post", "Save post")),
     (132, "the title later", later(132, "Title", "Edit issue", "Save changes")),
     (132, "the total later", later(132, "Description", "Edit issue", "Save changes")),
-    (133, "other groups first", then(EXPERTS[133], choose_other_groups)),
-    (134, "starred twice", then(EXPERTS[134], star_again)),
-    (136, "saved twice", then(EXPERTS[136], save_again)),
+    (133, "other groups first", then(TEMPLATES[133].solve, choose_other_groups)),
+    (134, "starred twice", then(TEMPLATES[134].solve, star_again)),
+    (136, "saved twice", then(TEMPLATES[136].solve, save_again)),
 ]
 
 # A place is one of a town.

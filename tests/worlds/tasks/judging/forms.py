@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.experts import EXPERTS
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging.verdicts import Damage, Row, some
+from worlds.tasks.drawing import TEMPLATES
+from worlds.tasks.screen import Screen
+from worlds.tasks.template import Case, Solution
 
 
 def first(site: str, sql: str) -> str:
@@ -77,8 +77,8 @@ def as_if(template: int, *, notes: Mapping[str, Any] | None = None, **values: st
     """Return the expert's way as if the task had other values."""
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        other = Case({**case.values, **values}, {**case.notes, **(notes or {})})
-        return EXPERTS[template](other, screen)
+        other = Case({**case.values, **values}, notes={**case.notes, **(notes or {})})
+        return TEMPLATES[template].solve(other, screen)
 
     return solution
 

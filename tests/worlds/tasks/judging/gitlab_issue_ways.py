@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from agentgym_envs.webarena.tasks.gitlab.steps import apply, items, open_part, open_project
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case
 from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging.forms import fill
 from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, form
+from worlds.tasks.gitlab.steps import apply, items, open_part, open_project
+from worlds.tasks.screen import Screen
+from worlds.tasks.template import Case
 
 
 def create_bare_issue(case: Case, screen: Screen) -> Moves:

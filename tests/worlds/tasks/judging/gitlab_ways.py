@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from agentgym_envs.sites.names import ORIGINS
-from agentgym_envs.webarena.tasks.gitlab.steps import apply, cells, open_part, open_project
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging import gitlab_issue_ways as issues
 from tests.worlds.tasks.judging.forms import fill
 from tests.worlds.tasks.judging.gitlab_damage import SITE, Moves, form
 from tests.worlds.tasks.judging.mistaking import another_tasks, with_another
 from tests.worlds.tasks.judging.verdicts import Row, changing
+from worlds.tasks.gitlab.steps import apply, cells, open_part, open_project
+from worlds.tasks.screen import Screen
+from worlds.tasks.template import Case, Solution
 
 
 def invite_by_email(case: Case, screen: Screen) -> Moves:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentgym_envs.sites.people import AGENT_ID
-from agentgym_envs.webarena.tasks.solution import Solution
 from tests.worlds.tasks.judging.forms import (
     as_if,
     changed_rows,
@@ -15,6 +14,7 @@ from tests.worlds.tasks.judging.forms import (
     values_of,
 )
 from tests.worlds.tasks.judging.verdicts import Damage, after
+from worlds.tasks.template import Solution
 
 SITE = "map"
 HOME = "http://map.test"

@@ -8,12 +8,12 @@ from typing import Any
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.names import fill_placeholders
-from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import cases
 from tests.worlds.tasks.judging.verdicts import Row, some, verdict
+from worlds.tasks.drawing import TEMPLATES
+from worlds.tasks.screen import Screen
+from worlds.tasks.template import Case, Solution
 
 
 def mistaken(template: int, *slots: str) -> Solution:
@@ -31,7 +31,7 @@ def mistaken(template: int, *slots: str) -> Solution:
         values = dict(case.values) | {slot: other.values[slot] for slot in slots}
         # What the expert knows of a category goes with it.
         notes = other.notes if "category" in slots else case.notes
-        yield from EXPERTS[template](Case(values, notes), screen)
+        yield from TEMPLATES[template].solve(Case(values, notes=notes), screen)
 
     return solution
 
@@ -68,7 +68,7 @@ def unfinished(template: int) -> Solution:
     sent: list[int] = []
 
     def watching(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        for move in EXPERTS[template](case, screen):
+        for move in TEMPLATES[template].solve(case, screen):
             # A filter's button changes nothing; Enter mostly searches.
             buttons = [button for button in screen.all("button") if button.name != "Apply"]
             is_button = move.action in [f"click [{button.element}]" for button in buttons]
@@ -78,7 +78,7 @@ def unfinished(template: int) -> Solution:
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
         last = len(sent) - 1 - sent[::-1].index(max(sent))
-        yield from islice(EXPERTS[template](case, screen), last)
+        yield from islice(TEMPLATES[template].solve(case, screen), last)
         yield screen.stop()
 
     assert verdict(some(template), watching).score == 1.0
@@ -97,7 +97,7 @@ def with_another(template: int) -> Solution:
     """Return the expert's way with another task of the template done besides."""
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        yield from _without_stop(EXPERTS[template](case, screen))
+        yield from _without_stop(TEMPLATES[template].solve(case, screen))
         if some(template).storage_state is None:
             yield screen.click("button", "Sign out")
         yield from _done(some(template, 1), screen)
@@ -108,8 +108,8 @@ def with_another(template: int) -> Solution:
 def _done(task: WebTask, screen: Screen) -> Iterator[ExpertMove]:
     """Play the expert of a task, from where that one begins."""
     yield screen.go(fill_placeholders(task.start_url))
-    case = Case(task.instantiation_dict or {}, task.notes or {})
-    yield from _without_stop(EXPERTS[task.intent_template_id](case, screen))
+    case = Case(task.instantiation_dict or {}, notes=task.notes or {})
+    yield from _without_stop(TEMPLATES[task.intent_template_id].solve(case, screen))
 
 
 def _without_stop(moves: Iterator[ExpertMove]) -> Iterator[ExpertMove]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT, PASSWORD
-from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.judging import forms
 from tests.worlds.tasks.judging.forms import first, one_after_the_other, press
 from tests.worlds.tasks.judging.verdicts import Damage
+from worlds.tasks.screen import Screen
 
 SITE = "reddit"
 HOME = "http://reddit.test"

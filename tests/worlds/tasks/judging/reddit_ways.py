@@ -7,20 +7,20 @@ from itertools import islice
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT
-from agentgym_envs.webarena.tasks.experts import EXPERTS
-from agentgym_envs.webarena.tasks.reddit.steps import (
+from tests.worlds.tasks.arriving import WORLD
+from tests.worlds.tasks.judging.forms import as_if, first
+from tests.worlds.tasks.judging.reddit_damage import BLOCKED, HOME, SITE, STRANGER, UNFOLLOWED
+from tests.worlds.tasks.judging.verdicts import Row, changing, some
+from worlds.tasks.drawing import TEMPLATES
+from worlds.tasks.reddit.steps import (
     author_of,
     narrow,
     open_community,
     open_post,
     posts_on,
 )
-from agentgym_envs.webarena.tasks.screen import Screen, over_pages
-from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks.arriving import WORLD
-from tests.worlds.tasks.judging.forms import as_if, first
-from tests.worlds.tasks.judging.reddit_damage import BLOCKED, HOME, SITE, STRANGER, UNFOLLOWED
-from tests.worlds.tasks.judging.verdicts import Row, changing, some
+from worlds.tasks.screen import Screen, over_pages
+from worlds.tasks.template import Case, Solution
 
 
 def unfollowed() -> list[str]:
@@ -32,7 +32,8 @@ def done_by_the_expert(
     template: int, case: Case, screen: Screen, **values: str
 ) -> Iterator[ExpertMove]:
     """Do a task, or one with other values, and go on."""
-    for move in EXPERTS[template](Case({**case.values, **values}, case.notes), screen):
+    other = Case({**case.values, **values}, notes=case.notes)
+    for move in TEMPLATES[template].solve(other, screen):
         if not move.action.startswith("stop"):
             yield move
 
@@ -88,7 +89,7 @@ def subscribed_to_one_too_many_first(case: Case, screen: Screen) -> Iterator[Exp
     yield screen.go(f"{HOME}/communities?q={other}")
     yield screen.click("button", f"Subscribe to {other}")
     yield screen.click("button", f"Unsubscribe from {other}")
-    yield from EXPERTS[84](case, screen)
+    yield from TEMPLATES[84].solve(case, screen)
 
 
 def edited_from_my_profile(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -154,7 +155,7 @@ def founded_bare(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 def founded_with_a_flair_taken_off(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    yield from islice(EXPERTS[89](case, screen), 10)
+    yield from islice(TEMPLATES[89].solve(case, screen), 10)
     yield screen.choose("Flair", "News")
     yield screen.click("button", "Publish post")
     yield screen.click("link", "Edit post")
@@ -197,7 +198,7 @@ def deleted_newest_first(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def edited_before_they_were_deleted(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield from done_by_the_expert(85, case, screen, text="-")
-    yield from EXPERTS[94](case, screen)
+    yield from TEMPLATES[94].solve(case, screen)
 
 
 def settled_in_two_forms(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -253,7 +254,7 @@ def turned_round_and_back(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     other, own = ("Downvote", "Upvote") if was_up else ("Upvote", "Downvote")
     yield screen.click("button", f"{other} post")
     yield screen.click("button", f"{own} post")
-    yield from EXPERTS[98](case, screen)
+    yield from TEMPLATES[98].solve(case, screen)
 
 
 def registered_and_signed_in_again(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -280,7 +281,7 @@ def registered_late(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     yield screen.click("link", "New")
     yield screen.click("link", posts_on(screen)[0].title)
     url = screen.url
-    yield from islice(EXPERTS[143](case, screen), 7)
+    yield from islice(TEMPLATES[143].solve(case, screen), 7)
     yield screen.go(url)
     yield screen.click("button", f"{case.values['deed'].capitalize()} post")
 
@@ -316,7 +317,7 @@ def posted_where_active_from_the_menu(case: Case, screen: Screen) -> Iterator[Ex
     """A flair is not asked for, so any will do."""
     most = max(case.notes["communities"], key=num_posts)
     values = {**case.values, "community": most, "flair": "Story"}
-    yield from posted_from_the_menu(Case(values, {}), screen)
+    yield from posted_from_the_menu(Case(values), screen)
 
 
 def num_posts(community: str) -> int:

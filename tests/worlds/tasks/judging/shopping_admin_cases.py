@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentgym_envs.webarena.tasks.solution import Solution
 from tests.worlds.tasks.arriving import WORLD
 from tests.worlds.tasks.judging.forms import (
     as_if,
@@ -15,6 +14,7 @@ from tests.worlds.tasks.judging.forms import (
     values_of,
 )
 from tests.worlds.tasks.judging.verdicts import Damage, after
+from worlds.tasks.template import Solution
 
 SITE = "shopping_admin"
 HOME = "http://shopping-admin.test"

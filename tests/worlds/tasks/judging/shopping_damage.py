@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import PASSWORD
-from agentgym_envs.webarena.tasks.screen import Screen
 from tests.worlds.tasks.judging.forms import first, form, one_after_the_other
 from tests.worlds.tasks.judging.verdicts import Damage
+from worlds.tasks.screen import Screen
 
 SHOP = "http://shopping.test"
 OFFICE = "http://shopping-admin.test"

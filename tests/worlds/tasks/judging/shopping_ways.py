@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.people import AGENT
-from agentgym_envs.webarena.tasks.experts import EXPERTS
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.shopping.joining import NEWSLETTER
-from agentgym_envs.webarena.tasks.shopping.personal import DEFAULT
-from agentgym_envs.webarena.tasks.shopping.steps import (
+from tests.worlds.tasks.judging.forms import form
+from tests.worlds.tasks.judging.mistaking import mistakes
+from tests.worlds.tasks.judging.shopping_damage import NEWS, SHOP, use_coupon
+from tests.worlds.tasks.judging.verdicts import Row, after, changing
+from worlds.tasks.drawing import TEMPLATES
+from worlds.tasks.screen import Screen
+from worlds.tasks.shopping.joining import NEWSLETTER
+from worlds.tasks.shopping.personal import DEFAULT
+from worlds.tasks.shopping.steps import (
     add_to_cart,
     cents_in,
     order_links,
@@ -18,12 +22,8 @@ from agentgym_envs.webarena.tasks.shopping.steps import (
     table_rows,
     tiles,
 )
-from agentgym_envs.webarena.tasks.shopping.steps import open_product as find_product
-from agentgym_envs.webarena.tasks.solution import Case, Solution
-from tests.worlds.tasks.judging.forms import form
-from tests.worlds.tasks.judging.mistaking import mistakes
-from tests.worlds.tasks.judging.shopping_damage import NEWS, SHOP, use_coupon
-from tests.worlds.tasks.judging.verdicts import Row, after, changing
+from worlds.tasks.shopping.steps import open_product as find_product
+from worlds.tasks.template import Case, Solution
 
 Part = Callable[[Case, Screen], Iterator[ExpertMove]]
 """Some moves of a way, on any page."""
@@ -33,8 +33,8 @@ BOOK = f"{SHOP}/account/addresses"
 
 def with_values(template: int, values: Callable[[Case], dict[str, str]]) -> Solution:
     """Return the expert's way with other values in the slots."""
-    return lambda case, screen: EXPERTS[template](
-        Case({**case.values, **values(case)}, case.notes), screen
+    return lambda case, screen: TEMPLATES[template].solve(
+        Case({**case.values, **values(case)}, notes=case.notes), screen
     )
 
 
@@ -122,10 +122,10 @@ def reorder_by_hand(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def reorder_twice(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Order again, take everything out of the cart, and order again."""
-    for move in EXPERTS[5](case, screen):
+    for move in TEMPLATES[5].solve(case, screen):
         if not move.action.startswith("stop"):
             yield move
-    yield from EXPERTS[5](case, screen)
+    yield from TEMPLATES[5].solve(case, screen)
 
 
 def wish_by_hand(case: Case, screen: Screen) -> Iterator[ExpertMove]:
@@ -155,7 +155,7 @@ def delete_and_add(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 def review_with_both_names(case: Case, screen: Screen) -> Iterator[ExpertMove]:
     """Sign the review with more than the first name."""
-    for move in EXPERTS[10](case, screen):
+    for move in TEMPLATES[10].solve(case, screen):
         if screen.has("button", "Submit review") and move.action.startswith("click"):
             yield screen.fill("textbox", "Nickname", AGENT.name)
         yield move
@@ -200,8 +200,8 @@ WAYS: list[Row] = [
     (5, "by hand", reorder_by_hand),
     (5, "again", reorder_twice),
     (6, "more in the cart", detour(with_values(6, _one), "/cart", set_quantity)),
-    (6, "another address first", detour(EXPERTS[6], "/checkout", choose_another_address)),
-    (6, "a coupon tried", detour(EXPERTS[6], "/cart", try_a_coupon)),
+    (6, "another address first", detour(TEMPLATES[6].solve, "/checkout", choose_another_address)),
+    (6, "a coupon tried", detour(TEMPLATES[6].solve, "/cart", try_a_coupon)),
     (7, "by hand", wish_by_hand),
     (7, "more in the cart", then(with_values(7, _one), set_quantity)),
     (8, "the default later", then(with_values(8, _other_default), set_default)),
@@ -210,7 +210,7 @@ WAYS: list[Row] = [
     (9, "corrected", then(with_values(9, _wrong_street), correct_street)),
     (10, "both names", review_with_both_names),
     (12, "more in the cart", detour(with_values(12, _one), "/cart", set_quantity)),
-    (12, "another coupon first", detour(EXPERTS[12], "/cart", try_a_coupon)),
+    (12, "another coupon first", detour(TEMPLATES[12].solve, "/cart", try_a_coupon)),
     (14, "newsletter first", newsletter_first),
     (17, "from the end", prune_from_the_end),
     (23, "the newsletter later", then(with_values(23, _other_choice), switch_newsletter)),

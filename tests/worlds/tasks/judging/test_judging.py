@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from agentgym_envs.webarena.tasks.solution import Solution
 from tests.worlds.tasks.judging import (
     across_cases,
     gitlab_damage,
@@ -34,6 +33,7 @@ from tests.worlds.tasks.judging.verdicts import (
     some,
     verdict,
 )
+from worlds.tasks.template import Solution
 
 
 @dataclass(frozen=True, kw_only=True)

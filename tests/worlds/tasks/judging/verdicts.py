@@ -10,13 +10,12 @@ from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
 from agentgym_envs.webarena.evaluators.verdict import Verdict
 from agentgym_envs.webarena.places import EmbeddedPlace, filled
-from agentgym_envs.webarena.tasks.experts import EXPERTS
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.screen import Screen
-from agentgym_envs.webarena.tasks.solution import Case, Solution
 from tests.worlds.tasks.arriving import TASKS
 from worlds.tasks.drawing import STRIDE, TEMPLATES
 from worlds.tasks.playing import played
+from worlds.tasks.screen import Screen
+from worlds.tasks.template import Case, Solution
 
 Damage = Callable[[Screen], Iterator[ExpertMove]]
 """Does something that no task asks for, through the forms of a site. It begins on any page."""
@@ -33,6 +32,7 @@ def some(template: int, instance: int = 0) -> WebTask:
 
 def verdict(task: WebTask, solution: Solution | None = None) -> Verdict:
     """Play a task by its expert or in another way, and judge it."""
+    solution = solution or TEMPLATES[task.intent_template_id].solve
     with played(task, open_content(), solution) as ending:
         place = EmbeddedPlace("text", open_content())
         evaluators = build_evaluators(filled(place, task.eval))
@@ -43,7 +43,7 @@ def after(damage: Damage, template: int) -> Solution:
     """Return the expert's way with damage done before the last move, ending on the same page."""
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        for move in EXPERTS[template](case, screen):
+        for move in TEMPLATES[template].solve(case, screen):
             if move.action.startswith("stop"):
                 url = screen.url
                 yield from damage(screen)
@@ -57,7 +57,7 @@ def answering(answer: str, template: int) -> Solution:
     """Return the expert's way with another answer."""
 
     def solution(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        for move in EXPERTS[template](case, screen):
+        for move in TEMPLATES[template].solve(case, screen):
             yield screen.stop(answer) if move.action.startswith("stop") else move
 
     return solution

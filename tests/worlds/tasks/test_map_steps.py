@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentgym_envs.sites.map.routes import duration, kilometres
-from agentgym_envs.webarena.tasks.map import steps
+from worlds.tasks.map import steps
 
 
 @pytest.mark.parametrize("number", [1, 45, 59, 60, 61, 125, 3768])

@@ -1,4 +1,4 @@
-"""Moves that several of the administration's experts make, and how they read its pages."""
+"""Moves that several of the administration's solutions make, and how they read its pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
+from worlds.tasks.screen import ElementNotFound, Screen, enter
 
 SITE = "shopping_admin"
 FROM = "From (YYYY-MM-DD)"

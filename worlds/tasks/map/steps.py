@@ -1,4 +1,4 @@
-"""Moves that several of the map's experts make, and how they read its pages."""
+"""Moves that several of the map's solutions make, and how they read its pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
+from worlds.tasks.screen import ElementNotFound, Screen, enter
 
 SITE = "map"
 SEARCH = "Search the map"

@@ -1,4 +1,8 @@
-"""Finds elements on the screen by role and name, and makes an expert's moves on them."""
+"""Finds and reads elements on the screen, and makes a solution's moves on them.
+
+A solution reads whole pages. The screen notes how far down, so that who plays its moves can scroll
+to all that they rest on.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,13 @@ _Item = TypeVar("_Item")
 
 
 class ElementNotFound(Exception):
-    """What the expert looks for is not on the screen; it gives up."""
+    """What a solution looks for is not on the screen; it gives up."""
 
 
 class Screen:
     """The current page, always fresh, and the moves that can be made on it.
+
+    An element that is found by its exact name is not read: who looks for it knows its name.
 
     Args:
         current: returns the browser's current page.
@@ -25,6 +31,8 @@ class Screen:
 
     def __init__(self, current: Callable[[], Page]) -> None:
         self._current = current
+        self._page: Page | None = None
+        self._last_read = 0
 
     @property
     def page(self) -> Page:
@@ -36,13 +44,21 @@ class Screen:
         """Its address."""
         return self.page.url
 
+    @property
+    def last_read(self) -> int:
+        """The id of the last element of the page that was read; 0 where none was."""
+        return self._last_read if self.page is self._page else 0
+
     def all(self, role: str, name: str | None = None) -> list[Node]:
-        """List the elements of a role, of this exact name where one is given."""
-        return [n for n in self.page.nodes if n.role == role and name in (None, n.name)]
+        """List the elements of a role; without a name, they are read."""
+        nodes = self._named(role, name)
+        if name is None:
+            self._note(nodes)
+        return nodes
 
     def has(self, role: str, name: str) -> bool:
         """Return whether there is such an element."""
-        return bool(self.all(role, name))
+        return bool(self._named(role, name))
 
     def find(self, role: str, name: str, *, nth: int = 0) -> Node:
         """Return the nth element of this role and exact name.
@@ -50,25 +66,35 @@ class Screen:
         Raises:
             ElementNotFound: there is none.
         """
-        nodes = self.all(role, name)
+        nodes = self._named(role, name)
         if len(nodes) <= nth:
             raise ElementNotFound(f"no {role} {name!r} (number {nth}) on {self.url}")
         return nodes[nth]
 
     def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
-        """Return the nth element of this role whose name begins so.
+        """Return the nth element of this role whose name begins so; it alone is read.
 
         Raises:
             ElementNotFound: there is none.
         """
-        nodes = [node for node in self.all(role) if node.name.startswith(beginning)]
+        nodes = [node for node in self._named(role) if node.name.startswith(beginning)]
         if len(nodes) <= nth:
             raise ElementNotFound(f"no {role} {beginning!r}... (number {nth}) on {self.url}")
+        self._note([nodes[nth]])
         return nodes[nth]
 
     def below(self, node: Node, role: str) -> list[Node]:
-        """List the elements of a role inside a node: the links of one row, and the like."""
-        return [inner for inner, _ in node.walk() if inner.role == role and inner is not node]
+        """List the elements of a role inside a node, as the links of one row; they are read."""
+        nodes = [inner for inner, _ in node.walk() if inner.role == role and inner is not node]
+        self._note(nodes)
+        return nodes
+
+    def _named(self, role: str, name: str | None = None) -> list[Node]:
+        return [n for n in self.page.nodes if n.role == role and name in (None, n.name)]
+
+    def _note(self, nodes: Iterable[Node]) -> None:
+        last = max((node.element for node in nodes), default=0)
+        self._page, self._last_read = self.page, max(self.last_read, last)
 
     # Moves ------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Moves that several of the code host's experts make, and how they read its pages."""
+"""Moves that several of the code host's solutions make, and how they read its pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agentgym_envs.browsing.page import Node
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.tasks.screen import ElementNotFound, Screen, enter
+from worlds.tasks.screen import ElementNotFound, Screen, enter
 
 SITE = "gitlab"
 
