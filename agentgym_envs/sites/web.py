@@ -29,6 +29,7 @@ from agentgym_envs.sites.state import NOW, SiteState
 STATE_KEY = "agentgym.state"  # of the scope: the episode's SiteState
 ORIGINS_KEY = "agentgym.origins"  # of the scope: {site: origin}, where not canonical
 SESSION_COOKIE = "session"
+NOT_FOUND = "This page does not exist."
 _MOST_PATHS = 1000  # whose route is remembered
 
 Handler = Callable[..., Response]
@@ -37,8 +38,26 @@ Handler = Callable[..., Response]
 class NotFound(HTTPException):
     """There is no such page."""
 
-    def __init__(self, detail: str = "This page does not exist.") -> None:
+    def __init__(self, detail: str = NOT_FOUND) -> None:
         super().__init__(404, detail)
+
+
+class Forbidden(HTTPException):
+    """The visitor may not do this."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(403, detail)
+
+
+def read_id(text: str, missing: str = NOT_FOUND) -> int:
+    """Read the id in an address: at most nine digits.
+
+    Raises:
+        NotFound: it is no id; `missing` says so.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise NotFound(missing)
+    return int(text)
 
 
 def own_path(text: str, default: str = "/") -> str:
@@ -90,12 +109,33 @@ class RequestContext:
         row = self.row(sql, *values)
         return None if row is None else row[0]
 
+    def find(self, missing: str, sql: str, *values: Any) -> sqlite3.Row:
+        """Return the first row of a query.
+
+        Raises:
+            NotFound: there is none; `missing` says so.
+        """
+        row = self.row(sql, *values)
+        if row is None:
+            raise NotFound(missing)
+        return row
+
     def run(self, sql: str, *values: Any) -> int:
         """Change the database and return the id of the last inserted row.
 
         Everything is committed when the handler has answered.
         """
         return self.db.execute(sql, values).lastrowid or 0
+
+    def insert(self, table: str, **row: Any) -> int:
+        """Insert a row and return its id."""
+        marks = ", ".join("?" * len(row))
+        return self.run(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", *row.values())
+
+    def update(self, table: str, row_id: int, **changes: Any) -> None:
+        """Change columns of the row of an id."""
+        columns = ", ".join(f"{column} = ?" for column in changes)
+        self.run(f"UPDATE {table} SET {columns} WHERE id = ?", *changes.values(), row_id)
 
     # The request ------------------------------------------------------------------------------
 
@@ -131,6 +171,11 @@ class RequestContext:
             self._token,
             self.site.name,
         )
+
+    @property
+    def user_id(self) -> int:
+        """The signed-in user's id; 0 for strangers."""
+        return 0 if self.user is None else int(self.user["id"])
 
     def sign_in(self, user_id: int) -> None:
         """Sign a user in with the answer to this request."""

@@ -21,8 +21,10 @@ from agentgym_envs.sites.content import (
     VERSION,
     SiteContent,
 )
+from agentgym_envs.sites.map.drawing import COUNTRY_FILE
 from agentgym_envs.webarena.tasks.files import WebTask
 from worlds.sites.databases import NAMES, make_database
+from worlds.sites.map.country import draw_country
 from worlds.sites.setting import Setting
 from worlds.sources import sources_digest
 from worlds.tasks.drawing import TEMPLATES, draw_tasks
@@ -71,6 +73,8 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | No
             for task in tasks
         ]
     folder = SHIPPED if out is None else out
+    if out is None:
+        write_whole(COUNTRY_FILE, draw_country())
     _write(folder, setting, databases, tasks, records)
     print(f"{SiteContent(folder).name} with {len(tasks):,} tasks in {folder}")
 

@@ -6,16 +6,17 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import NOT_FOUND, Forbidden, NotFound, RequestContext, read_id
 
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")
 """From the least to the most powerful."""
 
 VISIBILITIES = ("private", "internal", "public")
 """From the most hidden to the most open."""
+
+ARCHIVED = "This project is archived: it can be read, but not changed."
 
 VISIBILITY_CHOICES = [(name, name.capitalize()) for name in VISIBILITIES]
 
@@ -86,17 +87,22 @@ class Project:
         """Return whether the visitor may do what this role may; archived projects allow nothing."""
         return not self.row["archived"] and self.ranks(role)
 
+    def require(self, role: str, *, unless: bool = False) -> None:
+        """Let through whom `allows` lets do this, and everybody if `unless` holds.
 
-class Forbidden(HTTPException):
-    """The visitor may not do this."""
+        Raises:
+            Forbidden: the visitor's role is too small, or the project is archived.
+        """
+        if not (unless or self.allows(role)):
+            raise Forbidden(self.refusal(role))
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(403, detail)
-
-
-def visitor_id(context: RequestContext) -> int:
-    """Return the id of the signed-in user, or 0."""
-    return 0 if context.user is None else int(context.user["id"])
+    def refusal(self, role: str) -> str:
+        """Return the reason why something is not allowed."""
+        return (
+            ARCHIVED
+            if self.row["archived"]
+            else f"This takes the role {role} or above in {self.name}."
+        )
 
 
 def find_project(context: RequestContext, owner: str, slug: str) -> Project:
@@ -105,22 +111,21 @@ def find_project(context: RequestContext, owner: str, slug: str) -> Project:
     Raises:
         NotFound: there is none, or it is hidden from this visitor.
     """
-    user = visitor_id(context)
-    row = context.row(
+    hidden = "There is no such project, or you may not see it."
+    user = context.user_id
+    row = context.find(
+        hidden,
         "SELECT p.*, u.username AS owner_username, u.name AS owner_name, m.role AS visitor_role "
         "FROM projects p JOIN users u ON u.id = p.owner_id "
         "LEFT JOIN members m ON m.project_id = p.id AND m.user_id = ? "
         "WHERE u.username = ? AND p.slug = ?",
-        user,
-        owner,
-        slug,
+        *(user, owner, slug),
     )
-    if row is None:
-        raise NotFound("There is no such project, or you may not see it.")
     role = row["visitor_role"] or ""
-    hidden = {"public": False, "internal": user == 0, "private": True}[row["visibility"]]
-    if hidden and not role:
-        raise NotFound("There is no such project, or you may not see it.")
+    if not role and (
+        row["visibility"] == "private" or not user and row["visibility"] == "internal"
+    ):
+        raise NotFound(hidden)
     return Project(row, role, user)
 
 
@@ -132,16 +137,8 @@ def managed(context: RequestContext, owner: str, slug: str, role: str) -> Projec
         Forbidden: the visitor's role is too small, or the project is archived.
     """
     project = find_project(context, owner, slug)
-    if not project.allows(role):
-        raise Forbidden(refusal(project, role))
+    project.require(role)
     return project
-
-
-def refusal(project: Project, role: str) -> str:
-    """Say why something is not allowed."""
-    if project.row["archived"]:
-        return "This project is archived: it can be read, but not changed."
-    return f"This takes the role {role} or above in {project.name}."
 
 
 def numbered(
@@ -159,11 +156,7 @@ def numbered(
     Raises:
         NotFound: there is none.
     """
-    is_number = iid.isascii() and iid.isdecimal() and len(iid) <= 9
-    row = context.row(sql, project.id, int(iid), *values) if is_number else None
-    if row is None:
-        raise NotFound()
-    return row
+    return context.find(NOT_FOUND, sql, project.id, read_id(iid), *values)
 
 
 def people_of(context: RequestContext, project: Project) -> list[sqlite3.Row]:
@@ -187,7 +180,7 @@ def chosen_id(value: str, rows: list[sqlite3.Row]) -> int | None:
 
 def touch(context: RequestContext, project: Project) -> None:
     """Remember that the project has changed."""
-    context.run("UPDATE projects SET updated_at = ? WHERE id = ?", context.now, project.id)
+    context.update("projects", project.id, updated_at=context.now)
 
 
 def of_project(

@@ -12,11 +12,10 @@ from agentgym_envs.sites.gitlab.access import (
     of_project,
     person_choices,
 )
-from agentgym_envs.sites.gitlab.reading import is_day, like
 from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.gitlab.trees import branch_names, branch_of
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.listing import Listing
+from agentgym_envs.sites.web import RequestContext
 
 PAGE_SIZE = 15
 
@@ -28,36 +27,21 @@ def commit_list(context: RequestContext, owner: str, slug: str) -> Response:
     branch = branch_of(context, project)
     where, values = on_branch(context, project, branch)
     authors = context.rows(
-        f"SELECT u.id, u.name FROM users u WHERE u.id IN (SELECT c.author_id FROM commits c "
+        "SELECT u.id, u.name FROM users u WHERE u.id IN (SELECT c.author_id FROM commits c "
         f"WHERE {where}) ORDER BY u.name",
         *values,
     )
-    errors = {}
-    if author := context.number("author"):
-        where, values = f"{where} AND c.author_id = ?", [*values, author]
-    if text := context.field("q"):
-        where, values = f"{where} AND c.message LIKE ? ESCAPE '\\'", [*values, like(text)]
-    for field, comparison in (
-        ("since", "date(c.created_at) >= ?"),
-        ("until", "date(c.created_at) <= ?"),
-    ):
-        day = context.field(field)
-        if day and not is_day(day):
-            errors[field] = "Write the day as YYYY-MM-DD."
-        elif day:
-            where, values = f"{where} AND {comparison}", [*values, day]
-    pages = Pages.of(
-        context, context.value(f"SELECT count(*) FROM commits c WHERE {where}", *values), PAGE_SIZE
+    listing = Listing(context, "commits c", size=PAGE_SIZE).where(where, *values)
+    listing.number("author", "c.author_id").like("q", "c.message")
+    listing.days("c.created_at", "since", "until", "Write the day as YYYY-MM-DD.")
+    rows, pages = listing.rows(
+        "c.sha, c.message, c.created_at, u.name AS author, u.username",
+        joined="JOIN users u ON u.id = c.author_id",
+        order="c.created_at DESC, c.id DESC",
     )
-    rows = context.rows(
-        "SELECT c.sha, c.message, c.created_at, u.name AS author, u.username FROM commits c "
-        f"JOIN users u ON u.id = c.author_id WHERE {where} "
-        "ORDER BY c.created_at DESC, c.id DESC LIMIT ? OFFSET ?",
-        *values, pages.size, pages.offset,
-    )  # fmt: skip
     return of_project(
         context, project, "commits.html", branch=branch, branches=branch_names(context, project),
-        rows=rows, pages=pages, authors=person_choices(authors, "Anybody"), errors=errors,
+        rows=rows, pages=pages, authors=person_choices(authors, "Anybody"), errors=listing.errors,
     )  # fmt: skip
 
 
@@ -65,14 +49,12 @@ def commit_list(context: RequestContext, owner: str, slug: str) -> Response:
 def show_commit(context: RequestContext, owner: str, slug: str, sha: str) -> Response:
     """Show one commit and the files whose present state comes from it."""
     project = find_project(context, owner, slug)
-    commit = context.row(
+    commit = context.find(
+        "There is no such commit.",
         "SELECT c.*, u.name AS author, u.username, u.email FROM commits c "
         "JOIN users u ON u.id = c.author_id WHERE c.project_id = ? AND c.sha = ?",
-        project.id,
-        sha,
+        *(project.id, sha),
     )
-    if commit is None:
-        raise NotFound("There is no such commit.")
     files = context.rows("SELECT path FROM files WHERE commit_id = ? ORDER BY path", commit["id"])
     request = context.row(
         "SELECT iid, title FROM merge_requests WHERE id = ?", commit["merge_request_id"]

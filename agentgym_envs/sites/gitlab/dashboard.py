@@ -1,4 +1,4 @@
-"""The lists of projects: yours, starred, explore; and what is assigned to you."""
+"""Lists over all projects: yours, starred, explore, search, and what is assigned to you."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.gitlab.access import VISIBLE, visitor_id
-from agentgym_envs.sites.gitlab.reading import like
+from agentgym_envs.sites.gitlab.access import VISIBLE
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.paging import Pages
+from agentgym_envs.sites.listing import Listing, Pages, like, order_choices
 from agentgym_envs.sites.web import RequestContext
 
 PAGE_SIZE = 12
@@ -28,7 +27,7 @@ ORDERS = {
 @SITE.get("/")
 def home(context: RequestContext) -> Response:
     """Show your projects, or to strangers all public ones."""
-    user = visitor_id(context)
+    user = context.user_id
     if not user:
         return context.redirect("/explore")
     condition = (
@@ -43,7 +42,7 @@ def home(context: RequestContext) -> Response:
 def starred(context: RequestContext) -> Response:
     """Show the projects that you have starred."""
     condition = "EXISTS (SELECT 1 FROM stars w WHERE w.project_id = p.id AND w.user_id = ?)"
-    return _list(context, "starred", "Starred projects", condition, visitor_id(context))
+    return _list(context, "starred", "Starred projects", condition, context.user_id)
 
 
 @SITE.get("/explore")
@@ -55,7 +54,7 @@ def explore(context: RequestContext) -> Response:
 @SITE.get("/assigned", signed_in=True)
 def assigned(context: RequestContext) -> Response:
     """Show the open issues and merge requests that are yours to do."""
-    user = visitor_id(context)
+    user = context.user_id
     issues = context.rows(
         "SELECT i.iid, i.title, i.due_on, i.created_at, p.name AS project, "
         "'/~' || u.username || '/' || p.slug AS path FROM issues i "
@@ -73,8 +72,7 @@ def assigned(context: RequestContext) -> Response:
         user,
         user,
     )
-    shown = issues[pages.offset : pages.offset + pages.size]
-    return context.render("assigned.html", issues=shown, pages=pages, requests=requests)
+    return context.render("assigned.html", issues=pages.cut(issues), pages=pages, requests=requests)
 
 
 def list_projects(
@@ -88,35 +86,16 @@ def list_projects(
         values: of the condition's placeholders.
         size: projects a page.
     """
-    user = visitor_id(context)
-    text = context.field("q")
-    where = f"{VISIBLE} AND ({condition})"
-    parameters: list[Any] = [user, user, *values]
-    if text:
-        where += " AND (p.name LIKE ? ESCAPE '\\' OR p.description LIKE ? ESCAPE '\\')"
-        parameters += [like(text)] * 2
-    topic = context.field("topic")
-    if topic:
-        where += " AND ', ' || p.topics || ', ' LIKE ? ESCAPE '\\'"
-        parameters.append(like(f", {topic}, "))
-    total = context.value(f"SELECT count(*) FROM projects p WHERE {where}", *parameters)
-    pages = Pages.of(context, total, size)
-    order = ORDERS.get(context.field("sort"), ORDERS["updated"])[1]
-    rows = context.rows(
-        "SELECT p.*, u.username AS owner_username, u.name AS owner_name, "
-        "(SELECT count(*) FROM projects f WHERE f.forked_from = p.id) AS fork_count "
-        f"FROM projects p JOIN users u ON u.id = p.owner_id WHERE {where} "
-        f"ORDER BY {order} LIMIT ? OFFSET ?",
-        *parameters,
-        pages.size,
-        pages.offset,
+    listing = Listing(context, "projects p", ORDERS, size=size)
+    listing.where(VISIBLE, context.user_id, context.user_id).where(condition, *values)
+    listing.like("q", "p.name", "p.description")
+    if topic := context.field("topic"):
+        listing.where("', ' || p.topics || ', ' LIKE ? ESCAPE '!'", like(f", {topic}, "))
+    return listing.rows(
+        "p.*, u.username AS owner_username, u.name AS owner_name, "
+        "(SELECT count(*) FROM projects f WHERE f.forked_from = p.id) AS fork_count",
+        joined="JOIN users u ON u.id = p.owner_id",
     )
-    return rows, pages
-
-
-def order_choices() -> list[tuple[str, str]]:
-    """Return the options of the list box that sorts projects."""
-    return [(key, label) for key, (label, _) in ORDERS.items()]
 
 
 def _list(context: RequestContext, tab: str, title: str, condition: str, *values: Any) -> Response:
@@ -127,16 +106,41 @@ def _list(context: RequestContext, tab: str, title: str, condition: str, *values
         title=title,
         rows=rows,
         pages=pages,
-        orders=order_choices(),
+        orders=order_choices(ORDERS),
     )
 
 
 @SITE.get("/topics")
 def topics(context: RequestContext) -> Response:
     """List the topics of the visible projects."""
-    user = visitor_id(context)
+    user = context.user_id
     counts: dict[str, int] = {}
     for row in context.rows(f"SELECT p.topics FROM projects p WHERE {VISIBLE}", user, user):
         for topic in filter(None, row["topics"].split(", ")):
             counts[topic] = counts.get(topic, 0) + 1
     return context.render("topics.html", topics=sorted(counts.items()))
+
+
+@SITE.get("/search")
+def search(context: RequestContext) -> Response:
+    """Show what a text occurs in."""
+    text, scope = context.field("q"), context.field("scope")
+    if scope == "issues":
+        source = "issues i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = p.owner_id"
+        listing = Listing(context, source)
+        listing.where(VISIBLE, context.user_id, context.user_id).where("NOT i.confidential")
+        rows, pages = listing.where("i.title LIKE ? ESCAPE '!'", like(text)).rows(
+            "i.iid, i.title, i.state, i.created_at, p.name AS project, "
+            "'/~' || u.username || '/' || p.slug AS path",
+            order="i.created_at DESC, i.id",
+        )
+    elif scope == "people":
+        listing = Listing(context, "users").where(
+            "name LIKE ? ESCAPE '!' OR username LIKE ? ESCAPE '!' OR email = ?",
+            *(like(text), like(text), text.lower()),
+        )
+        rows, pages = listing.rows("*", order="name")
+    else:
+        scope = "projects"
+        rows, pages = list_projects(context, "1", size=10)
+    return context.render("search.html", text=text, scope=scope, rows=rows, pages=pages)

@@ -1,19 +1,27 @@
-"""Folders and files of a project."""
+"""Folders and files of a project, changing them, and its branches; each change is a commit."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.responses import Response
 
-from agentgym_envs.sites.gitlab.access import find_project, of_project
+from agentgym_envs.sites.gitlab.access import Project, find_project, managed, of_project
+from agentgym_envs.sites.gitlab.fields import MAX_TEXT, ForgeFields, is_branch, is_path
 from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.gitlab.trees import (
+    add_branch,
+    add_commit,
     branch_names,
     branch_of,
     file_of,
     files_of,
     listing,
+    write_file,
 )
 from agentgym_envs.sites.web import NotFound, RequestContext
+
+ROLE = "Developer"
 
 
 @SITE.get("/~{owner}/{slug}/tree")
@@ -54,3 +62,146 @@ def _parents(path: str) -> list[tuple[str, str]]:
     """List the folders above a path as (name, path)."""
     names = path.split("/")[:-1]
     return [(name, "/".join(names[: place + 1])) for place, name in enumerate(names)]
+
+
+@SITE.get("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
+def edit_form(context: RequestContext, owner: str, slug: str, path: str) -> Response:
+    """Show a file in a form."""
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    file = file_of(context, project, branch, path)
+    draft = {"content": file["content"], "message": f"Update {path}", "target": branch}
+    return _form(context, project, branch, draft | {"path": path}, {}, is_new=False)
+
+
+@SITE.post("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
+def save(context: RequestContext, owner: str, slug: str, path: str) -> Response:
+    """Commit the changed file."""
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    file_of(context, project, branch, path)
+    return _commit(context, project, branch, path, is_new=False)
+
+
+@SITE.get("/~{owner}/{slug}/new-file", signed_in=True)
+def new_form(context: RequestContext, owner: str, slug: str) -> Response:
+    """Show an empty form for a file; `path` may name its folder."""
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    draft = {"content": "", "message": "Add a file", "target": branch}
+    return _form(context, project, branch, draft | {"path": context.field("path")}, {}, is_new=True)
+
+
+@SITE.post("/~{owner}/{slug}/new-file", signed_in=True)
+def create(context: RequestContext, owner: str, slug: str) -> Response:
+    """Commit the new file."""
+    project = managed(context, owner, slug, ROLE)
+    branch = branch_of(context, project)
+    return _commit(context, project, branch, context.field("path"), is_new=True)
+
+
+def _commit(
+    context: RequestContext, project: Project, branch: str, path: str, *, is_new: bool
+) -> Response:
+    fields = ForgeFields(context)
+    content = context.form.get("content", "").replace("\r\n", "\n")
+    if content and not content.endswith("\n"):
+        content += "\n"
+    if len(content) > MAX_TEXT:
+        fields.errors["content"] = fields.too_long.format(most=MAX_TEXT)
+    message, target = fields.text("message", "a commit message"), context.field("target")
+    if not is_branch(target):
+        fields.errors["target"] = "Enter the name of a branch."
+    if is_new and not is_path(path):
+        fields.errors["path"] = (
+            "Write a path such as docs/start.md: letters, digits, dots, - and _."
+        )
+    elif is_new:
+        paths = {row["path"] for row in files_of(context, project, branch)}
+        if path in paths:
+            fields.errors["path"] = "There is such a file already."
+        elif any(other.startswith(f"{path}/") for other in paths):
+            fields.errors["path"] = "There is a folder of this name."
+    if fields.errors:
+        draft = {"path": path, "content": content, "message": message, "target": target}
+        return _form(context, project, branch, draft, fields.errors, is_new=is_new)
+    if target not in branch_names(context, project):
+        add_branch(context, project, target)
+    write_file(
+        context, project, target, path, content, add_commit(context, project, target, message)
+    )
+    context.flash(f"Committed to {target}.")
+    query = "" if target == project.branch else f"?branch={target}"
+    return context.redirect(f"{project.path}/file/{path}{query}")
+
+
+def _form(
+    context: RequestContext, project: Project, branch: str, draft: Mapping[str, str],
+    errors: Mapping[str, str], *, is_new: bool,
+) -> Response:  # fmt: skip
+    return of_project(
+        context, project, "edit_file.html", 422 if errors else 200, branch=branch, draft=draft,
+        errors=errors, is_new=is_new,
+    )  # fmt: skip
+
+
+@SITE.get("/~{owner}/{slug}/branches")
+def branch_list(context: RequestContext, owner: str, slug: str) -> Response:
+    """List the branches."""
+    return _branches(context, find_project(context, owner, slug), "", "")
+
+
+@SITE.post("/~{owner}/{slug}/branches", signed_in=True)
+def create_branch(context: RequestContext, owner: str, slug: str) -> Response:
+    """Create a branch from the default one."""
+    project = managed(context, owner, slug, "Developer")
+    name = context.field("name")
+    error = ""
+    if not is_branch(name):
+        error = "Write a name such as fix/date-parser: letters, digits, and - . _ / in between."
+    elif name in branch_names(context, project):
+        error = "There is such a branch already."
+    if error:
+        return _branches(context, project, name, error)
+    add_branch(context, project, name)
+    context.flash(f"The branch {name} has been created.")
+    return context.redirect(f"{project.path}/branches")
+
+
+@SITE.post("/~{owner}/{slug}/branches/delete", signed_in=True)
+def delete_branch(context: RequestContext, owner: str, slug: str) -> Response:
+    """Delete a branch that nothing needs."""
+    project = managed(context, owner, slug, "Developer")
+    name = branch_of(context, project, context.form.get("name", "") or "-")
+    is_needed = context.row(
+        "SELECT 1 FROM merge_requests WHERE project_id = ? AND source_branch = ? "
+        "AND state = 'open'",
+        project.id,
+        name,
+    )
+    if name == project.branch:
+        context.flash("The default branch cannot be deleted.", "error")
+    elif is_needed:
+        context.flash("An open merge request needs this branch; close it first.", "error")
+    else:
+        for table in ("files", "commits"):
+            context.run(
+                f"DELETE FROM {table} WHERE project_id = ? AND branch = ?", project.id, name
+            )
+        context.run("DELETE FROM branches WHERE project_id = ? AND name = ?", project.id, name)
+        context.flash(f"The branch {name} has been deleted.")
+    return context.redirect(f"{project.path}/branches")
+
+
+def _branches(context: RequestContext, project: Project, name: str, error: str) -> Response:
+    rows = context.rows(
+        "SELECT b.name, b.created_at, u.name AS author, u.username, "
+        "(SELECT count(*) FROM commits c WHERE c.project_id = b.project_id AND c.branch = b.name) "
+        "AS commits FROM branches b JOIN users u ON u.id = b.author_id WHERE b.project_id = ? "
+        "ORDER BY b.name <> ?, b.created_at DESC, b.name",
+        project.id,
+        project.branch,
+    )
+    return of_project(
+        context, project, "branches.html", 422 if error else 200, rows=rows, name=name, error=error
+    )

@@ -1,8 +1,9 @@
-"""Issues: the list with its filters, and one issue with its discussion."""
+"""Issues: the list with its filters, one with its discussion, and changing them."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -10,33 +11,34 @@ from starlette.responses import Response
 from agentgym_envs.sites.gitlab.access import (
     VISIBLE_ISSUE,
     Project,
+    chosen_id,
     find_project,
-    numbered,
     of_project,
     people_of,
     person_choices,
 )
-from agentgym_envs.sites.gitlab.reading import like
+from agentgym_envs.sites.gitlab.discussion import NONE, Kind, open_project
+from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.paging import Pages
 from agentgym_envs.sites.web import RequestContext
 
 PAGE_SIZE = 10
-NONE = "none"  # in a filter: those that have none
-
-STATES = (("open", "Open"), ("closed", "Closed"), ("all", "All"))
-ORDERS = {
-    "newest": ("Newest", "i.created_at DESC, i.id DESC"),
-    "oldest": ("Oldest", "i.created_at, i.id"),
-    "due": ("Due first", "i.due_on IS NULL, i.due_on, i.id"),
-    "closed": ("Recently closed", "i.closed_at IS NULL, i.closed_at DESC, i.id"),
-}
-
-ISSUE = (
-    "SELECT i.*, a.name AS author, a.username AS author_username, s.name AS assignee, "
-    "s.username AS assignee_username, m.title AS milestone FROM issues i "
-    "JOIN users a ON a.id = i.author_id LEFT JOIN users s ON s.id = i.assignee_id "
-    "LEFT JOIN milestones m ON m.id = i.milestone_id WHERE i.project_id = ?"
+ISSUES = Kind(
+    folder="issues",
+    table="issues",
+    key="issue_id",
+    role="Reporter",
+    columns="i.*, a.name AS author, a.username AS author_username, s.name AS assignee, "
+    "s.username AS assignee_username, m.title AS milestone",
+    joined="LEFT JOIN users s ON s.id = i.assignee_id "
+    "LEFT JOIN milestones m ON m.id = i.milestone_id",
+    states=("open", "closed"),
+    orders={
+        "newest": ("Newest", "i.created_at DESC, i.id DESC"),
+        "oldest": ("Oldest", "i.created_at, i.id"),
+        "due": ("Due first", "i.due_on IS NULL, i.due_on, i.id"),
+        "closed": ("Recently closed", "i.closed_at IS NULL, i.closed_at DESC, i.id"),
+    },
 )
 
 
@@ -44,38 +46,31 @@ ISSUE = (
 def issue_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the issues that the filters leave."""
     project = find_project(context, owner, slug)
-    where, values = _filters(context, project)
-    total = context.value(
-        f"SELECT count(*) FROM issues i JOIN users a ON a.id = i.author_id WHERE i.project_id = ? "
-        f"{where}",
-        project.id,
-        *values,
-    )
-    pages = Pages.of(context, total, PAGE_SIZE)
-    order = ORDERS.get(context.field("sort"), ORDERS["newest"])[1]
-    rows = context.rows(
-        f"{ISSUE} {where} ORDER BY {order} LIMIT ? OFFSET ?",
-        project.id, *values, pages.size, pages.offset,
-    )  # fmt: skip
-    labels = context.rows(
-        "SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", project.id
-    )
-    milestones = context.rows(
-        "SELECT id, title FROM milestones WHERE project_id = ? ORDER BY title", project.id
-    )
+    listing = ISSUES.listing(context, project, PAGE_SIZE)
+    listing.where(VISIBLE_ISSUE, *project.issue_rights)
+    for field in ("assignee", "milestone"):
+        if context.field(field) == NONE:
+            listing.where(f"i.{field}_id IS NULL")
+        elif context.field(field):
+            listing.where(f"i.{field}_id = ?", context.number(field))
+    if label := context.number("label"):
+        labelled = "SELECT 1 FROM issue_labels x WHERE x.issue_id = i.id AND x.label_id = ?"
+        listing.where(f"EXISTS ({labelled})", label)
+    if author := context.field("author"):
+        username = author.lower().removeprefix("@")
+        listing.where("a.username = ? OR a.name = ? COLLATE NOCASE", username, author)
+    rows, pages = listing.rows(ISSUES.columns, joined=ISSUES.joined)
     return of_project(
-        context, project, "issues.html", rows=rows, pages=pages, states=STATES,
-        labels_of=_labels(context, rows),
-        labels=[("", "Any label"), *((str(row["id"]), row["name"]) for row in labels)],
+        context, project, "issues.html", rows=rows, pages=pages, states=ISSUES.choices,
+        labels_of=_labels_of(context, rows),
+        labels=[("", "Any label"), *_choices(_labels(context, project))],
         milestones=[
-            ("", "Any milestone"), (NONE, "No milestone"),
-            *((str(row["id"]), row["title"]) for row in milestones),
+            ("", "Any milestone"), (NONE, "No milestone"), *_choices(_milestones(context, project))
         ],
         assignees=[
-            ("", "Anybody"), (NONE, "Nobody"),
-            *person_choices(people_of(context, project), "")[1:],
+            ("", "Anybody"), (NONE, "Nobody"), *_choices(people_of(context, project))
         ],
-        orders=[(key, label) for key, (label, _) in ORDERS.items()],
+        orders=listing.sorting,
     )  # fmt: skip
 
 
@@ -83,77 +78,173 @@ def issue_list(context: RequestContext, owner: str, slug: str) -> Response:
 def show(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
     """Show an issue with its discussion."""
     project = find_project(context, owner, slug)
-    issue = find_issue(context, project, iid)
-    return issue_page(context, project, issue)
+    return _page(context, project, _find(context, project, iid), ForgeFields(context))
 
 
-def issue_page(
+@SITE.get("/~{owner}/{slug}/new-issue", signed_in=True)
+def new_form(context: RequestContext, owner: str, slug: str) -> Response:
+    """Show an empty form."""
+    names = ("body", "assignee", "milestone", "due_on")
+    draft = dict.fromkeys(names, "") | {"labels": [], "confidential": False}
+    project = open_project(context, owner, slug)
+    return _form(context, project, None, draft | {"title": context.field("title")}, {})
+
+
+@SITE.post("/~{owner}/{slug}/new-issue", signed_in=True)
+def create(context: RequestContext, owner: str, slug: str) -> Response:
+    """Open an issue."""
+    project = open_project(context, owner, slug)
+    draft, errors = _read(context)
+    if errors:
+        return _form(context, project, None, draft, errors)
+    iid, issue = ISSUES.insert(context, project, title=draft["title"])
+    _write(context, project, issue, draft, None)
+    context.flash(f"Issue #{iid} has been created.")
+    return context.redirect(ISSUES.path(project, iid))
+
+
+@SITE.get("/~{owner}/{slug}/issues/{iid}/edit", signed_in=True)
+def edit_form(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
+    """Show an issue in a form."""
+    project, issue = _editable(context, owner, slug, iid)
+    rows = context.rows("SELECT label_id FROM issue_labels WHERE issue_id = ?", issue["id"])
+    draft = {
+        "title": issue["title"],
+        "body": issue["body"],
+        "assignee": str(issue["assignee_id"] or ""),
+        "milestone": str(issue["milestone_id"] or ""),
+        "due_on": issue["due_on"] or "",
+        "confidential": bool(issue["confidential"]),
+        "labels": [str(row["label_id"]) for row in rows],
+    }
+    return _form(context, project, issue, draft, {})
+
+
+@SITE.post("/~{owner}/{slug}/issues/{iid}/edit", signed_in=True)
+def save(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
+    """Change an issue."""
+    project, issue = _editable(context, owner, slug, iid)
+    draft, errors = _read(context)
+    if errors:
+        return _form(context, project, issue, draft, errors)
+    _write(context, project, issue["id"], draft, issue["assignee_id"])
+    context.flash("The issue has been saved.")
+    return context.redirect(ISSUES.path(project, issue["iid"]))
+
+
+@SITE.post("/~{owner}/{slug}/issues/{iid}/state", signed_in=True)
+def set_state(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
+    """Close an issue, or open it again."""
+    project, issue = _editable(context, owner, slug, iid)
+    if context.field("state") == "open":
+        context.update("issues", issue["id"], state="open", closed_at=None)
+        context.flash("The issue is open again.")
+    else:
+        context.update("issues", issue["id"], state="closed", closed_at=context.now)
+        context.flash("The issue is closed.")
+    return context.redirect(ISSUES.path(project, issue["iid"]))
+
+
+@SITE.post("/~{owner}/{slug}/issues/{iid}/take", signed_in=True)
+def take(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
+    """Assign an issue to oneself."""
+    project, issue = _editable(context, owner, slug, iid)
+    project.require("Reporter")
+    context.update("issues", issue["id"], assignee_id=project.user_id)
+    context.flash("The issue is yours now.")
+    return context.redirect(ISSUES.path(project, issue["iid"]))
+
+
+@SITE.post("/~{owner}/{slug}/issues/{iid}/comments", signed_in=True)
+def comment(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
+    """Add a comment."""
+    project = open_project(context, owner, slug)
+    return ISSUES.comment(context, project, _find(context, project, iid), _page)
+
+
+def _find(context: RequestContext, project: Project, iid: str) -> sqlite3.Row:
+    """Return an issue that the visitor may see."""
+    return ISSUES.find(context, project, iid, VISIBLE_ISSUE, *project.issue_rights)
+
+
+def _editable(
+    context: RequestContext, owner: str, slug: str, iid: str
+) -> tuple[Project, sqlite3.Row]:
+    project = find_project(context, owner, slug)
+    issue = _find(context, project, iid)
+    project.require("Reporter", unless=ISSUES.may_edit(project, issue))
+    return project, issue
+
+
+def _page(
+    context: RequestContext, project: Project, issue: sqlite3.Row, comment: ForgeFields
+) -> Response:
+    notes, pages = ISSUES.notes(context, issue, 20)
+    return of_project(
+        context, project, "issue.html", comment.status, issue=issue, notes=notes, pages=pages,
+        labels=_labels_of(context, [issue]).get(issue["id"], []),
+        may_edit=ISSUES.may_edit(project, issue), text=comment.values["body"],
+        error=comment.errors["body"],
+    )  # fmt: skip
+
+
+def _read(context: RequestContext) -> tuple[dict[str, Any], Mapping[str, str]]:
+    fields = ForgeFields(context)
+    fields.text("title", "a title")
+    fields.prose("body")
+    fields.optional_day("due_on")
+    return {
+        **fields.typed("title", "body", "due_on", "assignee", "milestone"),
+        "confidential": context.field("confidential") == "1",
+        "labels": context.fields("labels"),
+    }, fields.errors
+
+
+def _write(
     context: RequestContext,
     project: Project,
-    issue: sqlite3.Row,
-    *,
-    text: str = "",
-    error: str = "",
-) -> Response:
-    """Render an issue; `text` and `error` belong to its comment form."""
-    pages = Pages.of(
-        context, context.value("SELECT count(*) FROM notes WHERE issue_id = ?", issue["id"]), 20
+    issue: int,
+    draft: Mapping[str, Any],
+    assignee_before: int | None,
+) -> None:
+    context.update(
+        "issues", issue, title=draft["title"], body=draft["body"],
+        confidential=int(draft["confidential"]),
+    )  # fmt: skip
+    # Who only reports may not plan: the form does not offer these fields to them.
+    if not project.allows("Reporter"):
+        return
+    assignee = chosen_id(draft["assignee"], people_of(context, project))
+    milestone = chosen_id(draft["milestone"], _milestones(context, project))
+    context.update(
+        "issues", issue, assignee_id=assignee, milestone_id=milestone,
+        due_on=draft["due_on"] or None,
+    )  # fmt: skip
+    context.run("DELETE FROM issue_labels WHERE issue_id = ?", issue)
+    for label in _labels(context, project):
+        if str(label["id"]) in draft["labels"]:
+            context.insert("issue_labels", issue_id=issue, label_id=label["id"])
+    if assignee != assignee_before:
+        ISSUES.ask(context, project, issue, assignee, "assigned")
+
+
+def _labels(context: RequestContext, project: Project) -> list[sqlite3.Row]:
+    return context.rows(
+        "SELECT id, name FROM labels WHERE project_id = ? ORDER BY name", project.id
     )
-    notes = context.rows(
-        "SELECT n.*, u.name AS author, u.username FROM notes n JOIN users u ON u.id = n.author_id "
-        "WHERE n.issue_id = ? ORDER BY n.created_at, n.id LIMIT ? OFFSET ?",
-        issue["id"], pages.size, pages.offset,
-    )  # fmt: skip
-    return of_project(
-        context, project, "issue.html", 422 if error else 200, issue=issue, notes=notes,
-        pages=pages, labels=_labels(context, [issue]).get(issue["id"], []),
-        may_edit=may_edit(project, issue), text=text, error=error,
-    )  # fmt: skip
 
 
-def find_issue(context: RequestContext, project: Project, iid: str) -> sqlite3.Row:
-    """Return an issue that the visitor may see.
-
-    Raises:
-        NotFound: there is none, or it is confidential.
-    """
-    sql = f"{ISSUE} AND i.iid = ? AND {VISIBLE_ISSUE}"
-    return numbered(context, sql, project, iid, *project.issue_rights)
+def _milestones(context: RequestContext, project: Project) -> list[sqlite3.Row]:
+    return context.rows(
+        "SELECT id, title AS name FROM milestones WHERE project_id = ? ORDER BY title", project.id
+    )
 
 
-def may_edit(project: Project, issue: sqlite3.Row) -> bool:
-    """Return whether the visitor may edit and close an issue."""
-    is_author = project.is_open and issue["author_id"] == project.user_id
-    return is_author or project.allows("Reporter")
+def _choices(rows: list[sqlite3.Row]) -> list[tuple[str, str]]:
+    return [(str(row["id"]), row["name"]) for row in rows]
 
 
-def _filters(context: RequestContext, project: Project) -> tuple[str, list[Any]]:
-    where = f"AND {VISIBLE_ISSUE}"
-    values: list[Any] = [*project.issue_rights]
-    state = context.field("state") or "open"
-    if state in ("open", "closed"):
-        where, values = f"{where} AND i.state = ?", [*values, state]
-    for field, column in (("assignee", "i.assignee_id"), ("milestone", "i.milestone_id")):
-        if context.field(field) == NONE:
-            where = f"{where} AND {column} IS NULL"
-        elif context.field(field):
-            where, values = f"{where} AND {column} = ?", [*values, context.number(field)]
-    if label := context.number("label"):
-        where = (
-            f"{where} AND EXISTS (SELECT 1 FROM issue_labels x WHERE x.issue_id = i.id "
-            "AND x.label_id = ?)"
-        )
-        values = [*values, label]
-    if author := context.field("author"):
-        where = f"{where} AND (a.username = ? OR a.name = ? COLLATE NOCASE)"
-        values = [*values, author.lower().removeprefix("@"), author]
-    if text := context.field("q"):
-        where = f"{where} AND (i.title LIKE ? ESCAPE '\\' OR i.body LIKE ? ESCAPE '\\')"
-        values = [*values, like(text), like(text)]
-    return where, values
-
-
-def _labels(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
+def _labels_of(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
     """Return the labels of each issue, by its id."""
     marks = ", ".join("?" * len(issues))
     labels: dict[int, list[sqlite3.Row]] = {}
@@ -164,3 +255,18 @@ def _labels(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, lis
     ):
         labels.setdefault(row["issue_id"], []).append(row)
     return labels
+
+
+def _form(
+    context: RequestContext,
+    project: Project,
+    issue: sqlite3.Row | None,
+    draft: Mapping[str, Any],
+    errors: Mapping[str, str],
+) -> Response:
+    milestones = [("", "No milestone"), *_choices(_milestones(context, project))]
+    return of_project(
+        context, project, "issue_edit.html", 422 if errors else 200, issue=issue, draft=draft,
+        errors=errors, assignees=person_choices(people_of(context, project), "Nobody"),
+        milestones=milestones, labels=_labels(context, project),
+    )  # fmt: skip

@@ -14,7 +14,7 @@ from agentgym_envs.sites.gitlab.access import (
     of_project,
 )
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 MAX_NAME = 40
 DEFAULT_COLOUR = "#4a5568"
@@ -24,7 +24,7 @@ DEFAULT_COLOUR = "#4a5568"
 def label_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the labels."""
     values = {"name": "", "colour": DEFAULT_COLOUR}
-    return _list(context, find_project(context, owner, slug), values, {}, 200)
+    return _list(context, find_project(context, owner, slug), values, {})
 
 
 @SITE.post("/~{owner}/{slug}/labels", signed_in=True)
@@ -42,13 +42,8 @@ def create(context: RequestContext, owner: str, slug: str) -> Response:
     if not re.fullmatch("#[0-9a-fA-F]{6}", values["colour"]):
         errors["colour"] = "Write the colour as # and six digits, such as #2b6cb0."
     if errors:
-        return _list(context, project, values, errors, 422)
-    context.run(
-        "INSERT INTO labels (project_id, name, colour) VALUES (?, ?, ?)",
-        project.id,
-        values["name"],
-        values["colour"],
-    )
+        return _list(context, project, values, errors)
+    context.insert("labels", project_id=project.id, **values)
     context.flash("The label has been created.")
     return context.redirect(f"{project.path}/labels")
 
@@ -57,11 +52,11 @@ def create(context: RequestContext, owner: str, slug: str) -> Response:
 def delete(context: RequestContext, owner: str, slug: str) -> Response:
     """Delete a label and take it off all issues."""
     project = managed(context, owner, slug, "Reporter")
-    label = context.row(
-        "SELECT * FROM labels WHERE project_id = ? AND id = ?", project.id, context.number("label")
+    label = context.find(
+        "There is no such label.",
+        "SELECT * FROM labels WHERE project_id = ? AND id = ?",
+        *(project.id, context.number("label")),
     )
-    if label is None:
-        raise NotFound("There is no such label.")
     context.run("DELETE FROM issue_labels WHERE label_id = ?", label["id"])
     context.run("DELETE FROM labels WHERE id = ?", label["id"])
     context.flash(f"The label {label['name']} has been deleted.")
@@ -69,11 +64,7 @@ def delete(context: RequestContext, owner: str, slug: str) -> Response:
 
 
 def _list(
-    context: RequestContext,
-    project: Project,
-    values: dict[str, str],
-    errors: dict[str, str],
-    status: int,
+    context: RequestContext, project: Project, values: dict[str, str], errors: dict[str, str]
 ) -> Response:
     rows = context.rows(
         "SELECT l.*, (SELECT count(*) FROM issue_labels x JOIN issues i ON i.id = x.issue_id "
@@ -83,5 +74,6 @@ def _list(
         project.id,
     )
     return of_project(
-        context, project, "labels.html", status, rows=rows, values=values, errors=errors
-    )
+        context, project, "labels.html", 422 if errors else 200, rows=rows, values=values,
+        errors=errors,
+    )  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
+from agentgym_envs.sites.forms import choices_of
 from agentgym_envs.sites.gitlab.access import (
     ROLES,
     Project,
@@ -13,9 +15,9 @@ from agentgym_envs.sites.gitlab.access import (
     managed,
     of_project,
 )
-from agentgym_envs.sites.gitlab.reading import day_error
+from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 GIVEN_ROLES = ROLES[:-1]
 """What members can be; there is one owner."""
@@ -26,38 +28,28 @@ _EMPTY = {"who": "", "role": "Developer", "expires_on": ""}
 @SITE.get("/~{owner}/{slug}/members")
 def member_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the members."""
-    return _list(context, find_project(context, owner, slug), _EMPTY, {}, 200)
+    return _list(context, find_project(context, owner, slug), _EMPTY, {})
 
 
 @SITE.post("/~{owner}/{slug}/members", signed_in=True)
 def invite(context: RequestContext, owner: str, slug: str) -> Response:
     """Add a member by user name or e-mail address."""
     project = managed(context, owner, slug, "Maintainer")
-    values = {field: context.field(field) for field in _EMPTY}
-    who = values["who"].lower().removeprefix("@")
+    fields, row = _read(context)
+    who = fields.values["who"] = context.field("who")
+    who = who.lower().removeprefix("@")
     person = context.row("SELECT id, name FROM users WHERE username = ? OR email = ?", who, who)
-    errors = {"expires_on": day_error(values["expires_on"])}
+    key = {"project_id": project.id, "user_id": None if person is None else person["id"]}
     if person is None:
-        errors["who"] = "There is no user with this user name or e-mail address."
-    elif _role_of(context, project, person["id"]):
-        errors["who"] = f"{person['name']} is a member already."
-    if values["role"] not in GIVEN_ROLES:
-        errors["role"] = "Choose a role."
-    if (
-        not errors["expires_on"]
-        and values["expires_on"]
-        and values["expires_on"] <= context.now[:10]
-    ):
-        errors["expires_on"] = "This day must lie in the future."
-    errors = {field: error for field, error in errors.items() if error}
-    if errors or person is None:
-        return _list(context, project, values, errors, 422)
-    context.run(
-        "INSERT INTO members (project_id, user_id, role, expires_on, joined_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        project.id, person["id"], values["role"], values["expires_on"] or None, context.now,
-    )  # fmt: skip
-    context.flash(f"{person['name']} is now a {values['role']}.")
+        fields.errors["who"] = "There is no user with this user name or e-mail address."
+    elif context.row("SELECT 1 FROM members WHERE project_id = ? AND user_id = ?", *key.values()):
+        fields.errors["who"] = f"{person['name']} is a member already."
+    if row["expires_on"] and row["expires_on"] <= context.now[:10]:
+        fields.errors["expires_on"] = "This day must lie in the future."
+    if fields.errors or person is None:
+        return _list(context, project, fields.values, fields.errors)
+    context.insert("members", **key, **row, joined_at=context.now)
+    context.flash(f"{person['name']} is now a {row['role']}.")
     return context.redirect(f"{project.path}/members")
 
 
@@ -67,7 +59,7 @@ def member_form(context: RequestContext, owner: str, slug: str, username: str) -
     project = managed(context, owner, slug, "Maintainer")
     member = _member(context, project, username)
     values = {"role": member["role"], "expires_on": member["expires_on"] or ""}
-    return _form(context, project, member, values, {}, 200)
+    return _form(context, project, member, values, {})
 
 
 @SITE.post("/~{owner}/{slug}/members/{username}", signed_in=True)
@@ -75,18 +67,14 @@ def change(context: RequestContext, owner: str, slug: str, username: str) -> Res
     """Change a member's role and the day on which it ends."""
     project = managed(context, owner, slug, "Maintainer")
     member = _member(context, project, username)
-    values = {"role": context.field("role"), "expires_on": context.field("expires_on")}
-    errors = {"expires_on": day_error(values["expires_on"])}
-    if values["role"] not in GIVEN_ROLES:
-        errors["role"] = "Choose a role."
-    errors = {field: error for field, error in errors.items() if error}
-    if errors:
-        return _form(context, project, member, values, errors, 422)
+    fields, row = _read(context)
+    if fields.errors:
+        return _form(context, project, member, fields.values, fields.errors)
     context.run(
         "UPDATE members SET role = ?, expires_on = ? WHERE project_id = ? AND user_id = ?",
-        values["role"], values["expires_on"] or None, project.id, member["id"],
-    )  # fmt: skip
-    context.flash(f"{member['name']} is now a {values['role']}.")
+        *(*row.values(), project.id, member["id"]),
+    )
+    context.flash(f"{member['name']} is now a {row['role']}.")
     return context.redirect(f"{project.path}/members")
 
 
@@ -107,33 +95,25 @@ def remove(context: RequestContext, owner: str, slug: str, username: str) -> Res
 
 def _member(context: RequestContext, project: Project, username: str) -> sqlite3.Row:
     """Return a member who is not the owner."""
-    member = context.row(
+    return context.find(
+        "There is no such member.",
         "SELECT u.id, u.name, u.username, m.role, m.expires_on FROM members m "
         "JOIN users u ON u.id = m.user_id WHERE m.project_id = ? AND u.username = ? "
         "AND m.role <> 'Owner'",
-        project.id,
-        username,
+        *(project.id, username),
     )
-    if member is None:
-        raise NotFound("There is no such member.")
-    return member
 
 
-def _role_of(context: RequestContext, project: Project, user: int) -> str:
-    return (
-        context.value(
-            "SELECT role FROM members WHERE project_id = ? AND user_id = ?", project.id, user
-        )
-        or ""
-    )
+def _read(context: RequestContext) -> tuple[ForgeFields, dict[str, str | None]]:
+    fields = ForgeFields(context)
+    return fields, {
+        "role": fields.choice("role", GIVEN_ROLES, "Choose a role."),
+        "expires_on": fields.optional_day("expires_on"),
+    }
 
 
 def _list(
-    context: RequestContext,
-    project: Project,
-    values: dict[str, str],
-    errors: dict[str, str],
-    status: int,
+    context: RequestContext, project: Project, values: Mapping[str, str], errors: Mapping[str, str]
 ) -> Response:
     rows = context.rows(
         "SELECT u.name, u.username, m.role, m.expires_on, m.joined_at FROM members m "
@@ -141,16 +121,16 @@ def _list(
         project.id,
     )
     return of_project(
-        context, project, "members.html", status, rows=rows, values=values, errors=errors,
-        roles=[(role, role) for role in GIVEN_ROLES],
+        context, project, "members.html", 422 if errors else 200, rows=rows, values=values,
+        errors=errors, roles=choices_of(GIVEN_ROLES),
     )  # fmt: skip
 
 
 def _form(
-    context: RequestContext, project: Project, member: sqlite3.Row, values: dict[str, str],
-    errors: dict[str, str], status: int,
+    context: RequestContext, project: Project, member: sqlite3.Row, values: Mapping[str, str],
+    errors: Mapping[str, str],
 ) -> Response:  # fmt: skip
     return of_project(
-        context, project, "member.html", status, member=member, values=values, errors=errors,
-        roles=[(role, role) for role in GIVEN_ROLES],
+        context, project, "member.html", 422 if errors else 200, member=member, values=values,
+        errors=errors, roles=choices_of(GIVEN_ROLES),
     )  # fmt: skip

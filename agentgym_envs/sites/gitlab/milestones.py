@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
@@ -14,7 +15,7 @@ from agentgym_envs.sites.gitlab.access import (
     numbered,
     of_project,
 )
-from agentgym_envs.sites.gitlab.reading import day_error, text_error, title_error
+from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.web import RequestContext
 
@@ -41,22 +42,17 @@ def milestone_list(context: RequestContext, owner: str, slug: str) -> Response:
 def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form."""
     project = managed(context, owner, slug, "Reporter")
-    return _form(context, project, None, dict.fromkeys(_FIELDS, ""), {}, 200)
+    return _form(context, project, None, dict.fromkeys(_FIELDS, ""), {})
 
 
 @SITE.post("/~{owner}/{slug}/milestones/new", signed_in=True)
 def create(context: RequestContext, owner: str, slug: str) -> Response:
     """Create a milestone."""
     project = managed(context, owner, slug, "Reporter")
-    values, errors = _read(context, project, 0)
-    if errors:
-        return _form(context, project, None, values, errors, 422)
-    number = context.run(
-        "INSERT INTO milestones (project_id, title, description, starts_on, due_on) "
-        "VALUES (?, ?, ?, ?, ?)",
-        project.id, values["title"], values["description"], values["starts_on"] or None,
-        values["due_on"] or None,
-    )  # fmt: skip
+    row, fields = _read(context, project, 0)
+    if fields.errors:
+        return _form(context, project, None, fields.values, fields.errors)
+    number = context.insert("milestones", project_id=project.id, **row)
     context.flash("The milestone has been created.")
     return context.redirect(f"{project.path}/milestones/{number}")
 
@@ -81,7 +77,7 @@ def edit_form(context: RequestContext, owner: str, slug: str, number: str) -> Re
     project = managed(context, owner, slug, "Reporter")
     milestone = numbered(context, _ONE, project, number)
     values = {field: milestone[field] or "" for field in _FIELDS}
-    return _form(context, project, milestone, values, {}, 200)
+    return _form(context, project, milestone, values, {})
 
 
 @SITE.post("/~{owner}/{slug}/milestones/{number}/edit", signed_in=True)
@@ -89,14 +85,10 @@ def save(context: RequestContext, owner: str, slug: str, number: str) -> Respons
     """Change a milestone."""
     project = managed(context, owner, slug, "Reporter")
     milestone = numbered(context, _ONE, project, number)
-    values, errors = _read(context, project, milestone["id"])
-    if errors:
-        return _form(context, project, milestone, values, errors, 422)
-    context.run(
-        "UPDATE milestones SET title = ?, description = ?, starts_on = ?, due_on = ? WHERE id = ?",
-        values["title"], values["description"], values["starts_on"] or None,
-        values["due_on"] or None, milestone["id"],
-    )  # fmt: skip
+    row, fields = _read(context, project, milestone["id"])
+    if fields.errors:
+        return _form(context, project, milestone, fields.values, fields.errors)
+    context.update("milestones", milestone["id"], **row)
     context.flash("The milestone has been saved.")
     return context.redirect(f"{project.path}/milestones/{milestone['id']}")
 
@@ -107,7 +99,7 @@ def set_state(context: RequestContext, owner: str, slug: str, number: str) -> Re
     project = managed(context, owner, slug, "Reporter")
     milestone = numbered(context, _ONE, project, number)
     state = "open" if context.field("state") == "open" else "closed"
-    context.run("UPDATE milestones SET state = ? WHERE id = ?", state, milestone["id"])
+    context.update("milestones", milestone["id"], state=state)
     context.flash(
         "The milestone is closed." if state == "closed" else "The milestone is open again."
     )
@@ -115,33 +107,30 @@ def set_state(context: RequestContext, owner: str, slug: str, number: str) -> Re
 
 
 def _read(
-    context: RequestContext, project: Project, number: int
-) -> tuple[dict[str, str], dict[str, str]]:
-    values = {field: context.form.get(field, "").strip() for field in _FIELDS}
-    errors = {
-        "title": title_error(values["title"]),
-        "description": text_error(values["description"]),
-        "starts_on": day_error(values["starts_on"]),
-        "due_on": day_error(values["due_on"]),
+    context: RequestContext, project: Project, own_id: int
+) -> tuple[dict[str, str | None], ForgeFields]:
+    fields = ForgeFields(context)
+    row = {
+        "title": fields.text("title", "a title"),
+        "description": fields.prose("description"),
+        "starts_on": fields.optional_day("starts_on"),
+        "due_on": fields.optional_day("due_on"),
     }
     if context.row(
         "SELECT 1 FROM milestones WHERE project_id = ? AND title = ? AND id <> ?",
-        project.id,
-        values["title"],
-        number,
+        *(project.id, row["title"], own_id),
     ):
-        errors["title"] = "There is such a milestone already."
-    is_dated = values["starts_on"] and values["due_on"] and not errors["due_on"]
-    if is_dated and not errors["starts_on"] and values["due_on"] < values["starts_on"]:
-        errors["due_on"] = "This must not lie before the first day."
-    return values, {field: error for field, error in errors.items() if error}
+        fields.errors["title"] = "There is such a milestone already."
+    if row["starts_on"] and row["due_on"] and row["due_on"] < row["starts_on"]:
+        fields.errors["due_on"] = "This must not lie before the first day."
+    return row, fields
 
 
 def _form(
     context: RequestContext, project: Project, milestone: sqlite3.Row | None,
-    values: dict[str, str], errors: dict[str, str], status: int,
+    values: Mapping[str, str], errors: Mapping[str, str],
 ) -> Response:  # fmt: skip
     return of_project(
-        context, project, "milestone_edit.html", status, milestone=milestone, values=values,
-        errors=errors,
+        context, project, "milestone_edit.html", 422 if errors else 200, milestone=milestone,
+        values=values, errors=errors,
     )  # fmt: skip

@@ -6,12 +6,11 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.gitlab.access import visitor_id
-from agentgym_envs.sites.gitlab.dashboard import list_projects, order_choices
-from agentgym_envs.sites.gitlab.reading import MAX_TITLE
+from agentgym_envs.sites.gitlab.dashboard import ORDERS, list_projects
+from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.listing import Listing, order_choices
+from agentgym_envs.sites.web import RequestContext
 
 RESERVED = ("follow", "followers", "following")
 """What a project cannot be called, since these pages of people are; `projects` comes after them."""
@@ -22,29 +21,19 @@ _OWN_FIELDS = ("name", "status_text", "location", "bio")
 @SITE.get("/profile", signed_in=True)
 def profile_form(context: RequestContext) -> Response:
     """Show the form of one's own profile."""
-    assert context.user is not None
-    values = {field: context.user[field] for field in _OWN_FIELDS}
-    return context.render("profile_edit.html", values=values, errors={})
+    return context.render("profile_edit.html", values=context.user, errors={})
 
 
 @SITE.post("/profile", signed_in=True)
 def save_profile(context: RequestContext) -> Response:
     """Change one's own profile."""
-    values = {field: context.form.get(field, "").strip() for field in _OWN_FIELDS}
-    errors = {
-        field: f"At most {MAX_TITLE} characters."
-        for field, value in values.items()
-        if len(value) > MAX_TITLE
-    }
+    fields = ForgeFields(context)
+    values = {field: fields.text(field, least=0) for field in _OWN_FIELDS}
     if not values["name"]:
-        errors["name"] = "Enter your name."
-    if errors:
-        return context.render("profile_edit.html", status=422, values=values, errors=errors)
-    context.run(
-        "UPDATE users SET name = ?, status_text = ?, location = ?, bio = ? WHERE id = ?",
-        *values.values(),
-        visitor_id(context),
-    )
+        fields.errors["name"] = "Enter your name."
+    if fields.errors:
+        return context.render("profile_edit.html", status=422, values=values, errors=fields.errors)
+    context.update("users", context.user_id, **values)
     context.flash("Your profile has been saved.")
     return context.redirect("/profile")
 
@@ -62,7 +51,7 @@ def profile(context: RequestContext, username: str) -> Response:
     )
     is_followed = context.value(
         "SELECT 1 FROM follows WHERE follower_id = ? AND followed_id = ?",
-        visitor_id(context),
+        context.user_id,
         person["id"],
     )
     return context.render(
@@ -70,7 +59,7 @@ def profile(context: RequestContext, username: str) -> Response:
         person=person,
         rows=rows,
         pages=pages,
-        orders=order_choices(),
+        orders=order_choices(ORDERS),
         counts=counts,
         is_followed=bool(is_followed),
     )
@@ -91,7 +80,7 @@ def following(context: RequestContext, username: str) -> Response:
 @SITE.post("/~{username}/follow", signed_in=True)
 def follow(context: RequestContext, username: str) -> Response:
     """Follow a person, or stop it."""
-    person, user = _person(context, username), visitor_id(context)
+    person, user = _person(context, username), context.user_id
     if person["id"] == user:
         context.flash("You cannot follow yourself.", "error")
     elif context.field("stop"):
@@ -106,21 +95,12 @@ def follow(context: RequestContext, username: str) -> Response:
 
 
 def _person(context: RequestContext, username: str) -> sqlite3.Row:
-    person = context.row("SELECT * FROM users WHERE username = ?", username)
-    if person is None:
-        raise NotFound("There is no such user.")
-    return person
+    sql = "SELECT * FROM users WHERE username = ?"
+    return context.find("There is no such user.", sql, username)
 
 
 def _people(context: RequestContext, username: str, what: str, condition: str) -> Response:
     person = _person(context, username)
-    tables = f"FROM follows f JOIN users u ON {condition}"
-    total = context.value(f"SELECT count(*) {tables}", person["id"])
-    pages = Pages.of(context, total, 20)
-    rows = context.rows(
-        f"SELECT u.* {tables} ORDER BY u.name LIMIT ? OFFSET ?",
-        person["id"],
-        pages.size,
-        pages.offset,
-    )
+    listing = Listing(context, "follows f, users u", size=20).where(condition, person["id"])
+    rows, pages = listing.rows("u.*", order="u.name")
     return context.render("people.html", person=person, what=what, rows=rows, pages=pages)

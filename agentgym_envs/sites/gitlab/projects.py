@@ -1,21 +1,39 @@
-"""A project's overview, starring and forking it."""
+"""Projects: the overview, starring, forking and creating one, and its settings."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping
+
 from starlette.responses import Response
 
+from agentgym_envs.sites.forms import choices_of
 from agentgym_envs.sites.gitlab.access import (
     VISIBILITIES,
     VISIBILITY_CHOICES,
+    Project,
     find_project,
+    managed,
     of_project,
-    visitor_id,
+    touch,
 )
+from agentgym_envs.sites.gitlab.fields import ForgeFields, is_slug, slug_from
+from agentgym_envs.sites.gitlab.licences import LICENCE, LICENCES, fill_slots
 from agentgym_envs.sites.gitlab.profiles import RESERVED
-from agentgym_envs.sites.gitlab.reading import is_slug, slug_from, title_error
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.gitlab.trees import branch_names, branch_of, files_of, listing
-from agentgym_envs.sites.web import RequestContext
+from agentgym_envs.sites.gitlab.trees import (
+    add_branch,
+    add_commit,
+    branch_names,
+    branch_of,
+    files_of,
+    listing,
+    write_file,
+)
+from agentgym_envs.sites.web import Forbidden, RequestContext
+
+_NEW_FIELDS = ("name", "description", "visibility", "licence", "readme")
+_SETTINGS = ("name", "description", "visibility", "topics")
 
 
 @SITE.get("/~{owner}/{slug}")
@@ -84,53 +102,54 @@ def fork_form(context: RequestContext, owner: str, slug: str) -> Response:
 def fork(context: RequestContext, owner: str, slug: str) -> Response:
     """Copy a project into the visitor's own space."""
     project = find_project(context, owner, slug)
-    values = {"name": context.field("name"), "visibility": context.field("visibility")}
-    errors = name_errors(context, values["name"])
-    if values["visibility"] not in VISIBILITIES:
-        errors["visibility"] = "Choose who may see the fork."
-    elif VISIBILITIES.index(values["visibility"]) > VISIBILITIES.index(project.row["visibility"]):
-        errors["visibility"] = "A fork cannot be more open than what it comes from."
-    if errors:
+    fields = ForgeFields(context)
+    name = _new_name(fields)
+    visibility = fields.choice("visibility", VISIBILITIES, "Choose who may see the fork.")
+    allowed = VISIBILITIES[: VISIBILITIES.index(project.row["visibility"]) + 1]
+    if visibility in VISIBILITIES and visibility not in allowed:
+        fields.errors["visibility"] = "A fork cannot be more open than what it comes from."
+    if fields.errors:
         return of_project(
-            context, project, "fork.html", 422, values=values, errors=errors,
+            context, project, "fork.html", 422, values=fields.values, errors=fields.errors,
             visibilities=VISIBILITY_CHOICES,
         )  # fmt: skip
-    slug = slug_from(values["name"])
+    slug = slug_from(name)
     new = context.run(
         "INSERT INTO projects (owner_id, slug, name, description, visibility, licence, topics, "
         "default_branch, forked_from, created_at, updated_at) SELECT ?, ?, ?, description, ?, "
         "licence, topics, default_branch, id, ?, ? FROM projects WHERE id = ?",
-        project.user_id, slug, values["name"], values["visibility"], context.now, context.now,
-        project.id,
+        project.user_id, slug, name, visibility, context.now, context.now, project.id,
     )  # fmt: skip
-    add_owner(context, new, project.user_id)
+    _add_owner(context, new)
     _copy_repository(context, project.id, new, project.branch)
     context.flash(f"This is your fork of {project.name}.")
     assert context.user is not None
     return context.redirect(f"/~{context.user['username']}/{slug}")
 
 
-def name_errors(context: RequestContext, name: str) -> dict[str, str]:
-    """Say what is wrong with the name of a new project of the visitor's."""
-    error = title_error(name, "a name")
+def _new_name(fields: ForgeFields) -> str:
+    """Read the name of a new project of the visitor's."""
+    name = fields.text("name", "a name")
     slug = slug_from(name)
-    if not error and (not is_slug(slug) or slug in RESERVED):
-        error = "This name cannot be written in an address; use some letters a to z."
-    if not error and context.row(
-        "SELECT 1 FROM projects WHERE owner_id = ? AND slug = ?", visitor_id(context), slug
+    if fields.errors:
+        return name
+    if not is_slug(slug) or slug in RESERVED:
+        fields.errors["name"] = (
+            "This name cannot be written in an address; use some letters a to z."
+        )
+    elif fields.context.row(
+        "SELECT 1 FROM projects WHERE owner_id = ? AND slug = ?", fields.context.user_id, slug
     ):
-        error = "You already have a project of this name."
-    return {"name": error} if error else {}
+        fields.errors["name"] = "You already have a project of this name."
+    return name
 
 
-def add_owner(context: RequestContext, project: int, user: int) -> None:
-    """Make a user the owner of a new project."""
-    context.run(
-        "INSERT INTO members (project_id, user_id, role, joined_at) VALUES (?, ?, 'Owner', ?)",
-        project,
-        user,
-        context.now,
-    )
+def _add_owner(context: RequestContext, project: int) -> None:
+    """Make the visitor the owner of a new project."""
+    context.insert(
+        "members", project_id=project, user_id=context.user_id, role="Owner",
+        joined_at=context.now,
+    )  # fmt: skip
 
 
 def _copy_repository(context: RequestContext, old: int, new: int, branch: str) -> None:
@@ -154,4 +173,117 @@ def _copy_repository(context: RequestContext, old: int, new: int, branch: str) -
         "JOIN commits n ON n.project_id = ? AND n.sha = o.sha AND n.id > ? "
         "WHERE f.project_id = ? AND f.branch = ?",
         new, last, old, branch,
+    )  # fmt: skip
+
+
+@SITE.get("/new", signed_in=True)
+def new_form(context: RequestContext) -> Response:
+    """Show the empty form."""
+    return _new_form(context, dict.fromkeys(_NEW_FIELDS, "") | {"visibility": "private"}, {})
+
+
+@SITE.post("/new", signed_in=True)
+def create(context: RequestContext) -> Response:
+    """Create a project, with a README and a licence if wished."""
+    assert context.user is not None
+    fields = ForgeFields(context)
+    _new_name(fields)
+    fields.text("description", least=0)
+    fields.choice("visibility", VISIBILITIES, "Choose who may see the project.")
+    fields.choice("licence", ("", *LICENCES), "Choose one of the licences, or none.")
+    values = fields.values | fields.typed("readme")
+    if fields.errors:
+        return _new_form(context, values, fields.errors)
+    slug = slug_from(values["name"])
+    number = context.insert(
+        "projects", owner_id=context.user_id, slug=slug, name=values["name"],
+        description=values["description"], visibility=values["visibility"],
+        licence=values["licence"] or None, created_at=context.now, updated_at=context.now,
+    )  # fmt: skip
+    _add_owner(context, number)
+    _first_files(context, slug, values, context.user)
+    context.flash(f"The project {values['name']} has been created.")
+    return context.redirect(f"/~{context.user['username']}/{slug}")
+
+
+def _first_files(
+    context: RequestContext, slug: str, values: dict[str, str], user: sqlite3.Row
+) -> None:
+    project = find_project(context, user["username"], slug)
+    add_branch(context, project, project.branch)
+    files = {}
+    if values["readme"]:
+        files["README.md"] = f"# {values['name']}\n\n{values['description']}\n"
+    if values["licence"]:
+        slots = {
+            "name": values["name"],
+            "owner": user["name"],
+            "year": context.now[:4],
+            "licence": values["licence"],
+        }
+        files["LICENSE"] = fill_slots(LICENCE, slots)
+    if files:
+        commit = add_commit(context, project, project.branch, "Start the project")
+        for path, content in files.items():
+            write_file(context, project, project.branch, path, content, commit)
+
+
+def _new_form(
+    context: RequestContext, values: Mapping[str, str], errors: Mapping[str, str]
+) -> Response:
+    return context.render(
+        "new_project.html", status=422 if errors else 200, values=values, errors=errors,
+        visibilities=VISIBILITY_CHOICES,
+        licences=choices_of(LICENCES, "No licence"),
+    )  # fmt: skip
+
+
+@SITE.get("/~{owner}/{slug}/settings", signed_in=True)
+def settings_form(context: RequestContext, owner: str, slug: str) -> Response:
+    """Show the form."""
+    project = find_project(context, owner, slug)
+    if not project.ranks("Maintainer"):
+        raise Forbidden(project.refusal("Maintainer"))
+    return _settings(context, project, {field: project.row[field] for field in _SETTINGS}, {})
+
+
+@SITE.post("/~{owner}/{slug}/settings", signed_in=True)
+def save_settings(context: RequestContext, owner: str, slug: str) -> Response:
+    """Change name, description, visibility and topics."""
+    project = managed(context, owner, slug, "Maintainer")
+    fields = ForgeFields(context)
+    values = {
+        "name": fields.text("name", "a name"),
+        "description": fields.text("description", least=0),
+        "visibility": fields.choice("visibility", VISIBILITIES, "Choose who may see the project."),
+        "topics": fields.text("topics", least=0),
+    }
+    if fields.errors:
+        return _settings(context, project, values, fields.errors)
+    topics = [" ".join(topic.lower().split()) for topic in values["topics"].split(",")]
+    values["topics"] = ", ".join(dict.fromkeys(filter(None, topics)))
+    context.update("projects", project.id, **values)
+    touch(context, project)
+    context.flash("The settings have been saved.")
+    return context.redirect(f"{project.path}/settings")
+
+
+@SITE.post("/~{owner}/{slug}/archive", signed_in=True)
+def archive(context: RequestContext, owner: str, slug: str) -> Response:
+    """Archive a project, or bring it back."""
+    project = find_project(context, owner, slug)
+    if not project.ranks("Owner"):
+        raise Forbidden(f"Only the owner may archive {project.name}.")
+    archived = 0 if context.field("undo") else 1
+    context.update("projects", project.id, archived=archived)
+    context.flash("The project is archived." if archived else "The project is active again.")
+    return context.redirect(f"{project.path}/settings")
+
+
+def _settings(
+    context: RequestContext, project: Project, values: Mapping[str, str], errors: Mapping[str, str]
+) -> Response:
+    return of_project(
+        context, project, "settings.html", 422 if errors else 200, values=values, errors=errors,
+        visibilities=VISIBILITY_CHOICES,
     )  # fmt: skip

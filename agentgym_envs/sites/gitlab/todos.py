@@ -6,41 +6,32 @@ from typing import Any
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.gitlab.access import visitor_id
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.listing import Listing
+from agentgym_envs.sites.web import RequestContext, read_id
 
 STATES = (("pending", "To do"), ("done", "Done"))
 ACTIONS = ("assigned", "review requested", "mentioned")
 
-_FROM = (
-    "FROM todos t JOIN users a ON a.id = t.author_id JOIN projects p ON p.id = t.project_id "
+_SOURCE = (
+    "todos t JOIN users a ON a.id = t.author_id JOIN projects p ON p.id = t.project_id "
     "JOIN users o ON o.id = p.owner_id LEFT JOIN issues i ON i.id = t.issue_id "
-    "LEFT JOIN merge_requests r ON r.id = t.merge_request_id WHERE t.user_id = ? "
+    "LEFT JOIN merge_requests r ON r.id = t.merge_request_id"
 )
 
 
 @SITE.get("/todos", signed_in=True)
 def todo_list(context: RequestContext) -> Response:
     """Show the to-dos, filtered by state, kind and project."""
-    user = visitor_id(context)
     state = "done" if context.field("state") == "done" else "pending"
-    action, project = context.field("action"), context.number("project")
-    where, values = "AND t.state = ?", [user, state]
-    if action in ACTIONS:
-        where, values = f"{where} AND t.action = ?", [*values, action]
-    if project:
-        where, values = f"{where} AND t.project_id = ?", [*values, project]
-    pages = Pages.of(context, context.value(f"SELECT count(*) {_FROM}{where}", *values), 12)
-    rows = context.rows(
-        "SELECT t.*, a.name AS author, p.name AS project, coalesce(i.title, r.title) AS title, "
+    listing = Listing(context, _SOURCE, size=12)
+    listing.where("t.user_id = ? AND t.state = ?", context.user_id, state)
+    listing.number("project", "t.project_id").equals("action", "t.action", ACTIONS)
+    rows, pages = listing.rows(
+        "t.*, a.name AS author, p.name AS project, coalesce(i.title, r.title) AS title, "
         "'/~' || o.username || '/' || p.slug || CASE WHEN i.id IS NULL THEN '/merges/' || r.iid "
-        f"ELSE '/issues/' || i.iid END AS path {_FROM}{where} "
-        "ORDER BY t.created_at DESC, t.id LIMIT ? OFFSET ?",
-        *values,
-        pages.size,
-        pages.offset,
+        "ELSE '/issues/' || i.iid END AS path",
+        order="t.created_at DESC, t.id",
     )
     return context.render(
         "todos.html",
@@ -49,7 +40,7 @@ def todo_list(context: RequestContext) -> Response:
         state=state,
         states=STATES,
         actions=[("", "Any reason"), *((name, name.capitalize()) for name in ACTIONS)],
-        projects=_projects(context, user),
+        projects=_projects(context),
     )
 
 
@@ -57,13 +48,10 @@ def todo_list(context: RequestContext) -> Response:
 def set_state(context: RequestContext, number: str) -> Response:
     """Mark a to-do as done, or as still to do."""
     state = "pending" if context.field("state") == "pending" else "done"
-    is_number = number.isascii() and number.isdecimal() and len(number) <= 9
-    exists = is_number and context.row(
-        "SELECT id FROM todos WHERE id = ? AND user_id = ?", int(number), visitor_id(context)
-    )
-    if not exists:
-        raise NotFound("There is no such to-do.")
-    context.run("UPDATE todos SET state = ? WHERE id = ?", state, exists["id"])
+    missing = "There is no such to-do."
+    sql = "SELECT id FROM todos WHERE id = ? AND user_id = ?"
+    todo = context.find(missing, sql, read_id(number, missing), context.user_id)
+    context.update("todos", todo["id"], state=state)
     context.flash("Marked as done." if state == "done" else "Back on the list.")
     return context.redirect("/todos")
 
@@ -77,20 +65,17 @@ def add_todo(context: RequestContext, user: int | None, action: str, **target: A
         action: one of `ACTIONS`.
         target: `project_id`, and `issue_id` or `merge_request_id`.
     """
-    if user is None or user == visitor_id(context):
-        return
-    context.run(
-        "INSERT INTO todos (user_id, author_id, action, project_id, issue_id, merge_request_id, "
-        "created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        user, visitor_id(context), action, target["project_id"], target.get("issue_id"),
-        target.get("merge_request_id"), context.now,
-    )  # fmt: skip
+    if user is not None and user != context.user_id:
+        context.insert(
+            "todos", user_id=user, author_id=context.user_id, action=action,
+            created_at=context.now, **target,
+        )  # fmt: skip
 
 
-def _projects(context: RequestContext, user: int) -> list[tuple[str, str]]:
+def _projects(context: RequestContext) -> list[tuple[str, str]]:
     rows = context.rows(
         "SELECT DISTINCT p.id, p.name FROM todos t JOIN projects p ON p.id = t.project_id "
         "WHERE t.user_id = ? ORDER BY p.name",
-        user,
+        context.user_id,
     )
     return [("", "Any project"), *((str(row["id"]), row["name"]) for row in rows)]

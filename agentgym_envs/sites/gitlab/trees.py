@@ -6,7 +6,7 @@ import hashlib
 import sqlite3
 from dataclasses import dataclass
 
-from agentgym_envs.sites.gitlab.access import Project, touch, visitor_id
+from agentgym_envs.sites.gitlab.access import Project, touch
 from agentgym_envs.sites.web import NotFound, RequestContext
 
 
@@ -95,10 +95,9 @@ def add_commit(context: RequestContext, project: Project, branch: str, message: 
     touch(context, project)
     number = context.value("SELECT max(id) FROM commits") + 1
     sha = hashlib.sha1(f"forgeyard {number} {message}".encode()).hexdigest()
-    return context.run(
-        "INSERT INTO commits (project_id, branch, sha, author_id, message, created_at) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        project.id, branch, sha, visitor_id(context), message, context.now,
+    return context.insert(
+        "commits", project_id=project.id, branch=branch, sha=sha, author_id=context.user_id,
+        message=message, created_at=context.now,
     )  # fmt: skip
 
 
@@ -116,10 +115,7 @@ def write_file(
 
 def add_branch(context: RequestContext, project: Project, name: str) -> None:
     """Add a branch that equals the default one."""
-    context.run(
-        "INSERT INTO branches (project_id, name, author_id, created_at) VALUES (?, ?, ?, ?)",
-        project.id,
-        name,
-        visitor_id(context),
-        context.now,
-    )
+    context.insert(
+        "branches", project_id=project.id, name=name, author_id=context.user_id,
+        created_at=context.now,
+    )  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.map.categories import CATEGORIES
 from agentgym_envs.sites.map.drawing import RATIO, country
 from agentgym_envs.sites.map.plan import town_plan
 from agentgym_envs.sites.map.site import SITE
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 POPULAR = ("Restaurant", "Cafe", "Hotel", "Museum", "Pharmacy", "Supermarket", "Park",
            "Charging station")  # fmt: skip
@@ -39,25 +39,14 @@ def home(context: RequestContext) -> Response:
 @SITE.get("/towns")
 def towns(context: RequestContext) -> Response:
     """List the towns, filtered and sorted."""
-    region, transport, sort = (
-        context.field("region"),
-        context.field("transport"),
-        context.field("sort"),
-    )
-    condition, values = "1", []
+    region, transport = context.field("region"), context.field("transport")
+    source = "towns t JOIN regions r ON r.id = t.region_id"
+    listing = Listing(context, source, TOWN_SORTS, size=10)
     if region:
-        condition, values = "r.slug = ?", [region]
+        listing.where("r.slug = ?", region)
     if transport in TRANSPORT:
-        condition += f" AND t.has_{transport}"
-    order = TOWN_SORTS.get(sort, TOWN_SORTS["name"])[1]
-    joined = "FROM towns t JOIN regions r ON r.id = t.region_id"
-    pages = Pages.of(
-        context, context.value(f"SELECT count(*) {joined} WHERE {condition}", *values), 10
-    )
-    rows = context.rows(
-        f"SELECT t.*, r.name region {joined} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
-        *(*values, pages.size, pages.offset),
-    )
+        listing.where(f"t.has_{transport}")
+    rows, pages = listing.rows("t.*, r.name region")
     regions = context.rows("SELECT slug, name FROM regions ORDER BY name")
     return context.render(
         "towns.html",
@@ -65,23 +54,22 @@ def towns(context: RequestContext) -> Response:
         pages=pages,
         regions=[("", "All regions"), *(tuple(row) for row in regions)],
         transports=[("", "Any"), *TRANSPORT.items()],
-        sorts=[(key, title) for key, (title, _) in TOWN_SORTS.items()],
+        sorts=listing.sorting,
         region=region,
         transport=transport,
-        sort=sort,
+        sort=context.field("sort"),
     )
 
 
 @SITE.get("/town/{name}")
 def town(context: RequestContext, name: str) -> Response:
     """Show a town."""
-    row = context.row(
+    row = context.find(
+        "There is no such town.",
         "SELECT t.*, r.name region, r.slug region_slug FROM towns t"
         " JOIN regions r ON r.id = t.region_id WHERE t.slug = ?",
         name,
     )
-    if row is None:
-        raise NotFound("There is no such town.")
     kinds = context.rows(
         "SELECT category, count(*) number FROM places WHERE town_id = ? GROUP BY category"
         " ORDER BY category",
@@ -113,9 +101,7 @@ def town(context: RequestContext, name: str) -> Response:
 @SITE.get("/region/{name}")
 def region(context: RequestContext, name: str) -> Response:
     """Show a region with its towns."""
-    row = context.row("SELECT * FROM regions WHERE slug = ?", name)
-    if row is None:
-        raise NotFound("There is no such region.")
+    row = context.find("There is no such region.", "SELECT * FROM regions WHERE slug = ?", name)
     its_towns = context.rows("SELECT * FROM towns WHERE region_id = ? ORDER BY name", row["id"])
     xs, ys = [t["x"] for t in its_towns], [t["y"] for t in its_towns]
     middle = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2)
@@ -132,13 +118,12 @@ def region(context: RequestContext, name: str) -> Response:
 @SITE.get("/street/{number}")
 def street(context: RequestContext, number: str) -> Response:
     """Show a street and what lies on it."""
-    row = context.row(
+    row = context.find(
+        "There is no such street.",
         "SELECT s.*, t.name town, t.slug town_slug FROM streets s JOIN towns t ON t.id = s.town_id"
         " WHERE s.id = ?",
         number,
     )
-    if row is None:
-        raise NotFound("There is no such street.")
     places = context.rows(
         "SELECT id, house, name, category FROM places WHERE street_id = ? ORDER BY house", number
     )

@@ -7,11 +7,11 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.map.hours import DAYS
 from agentgym_envs.sites.map.place import place_of
 from agentgym_envs.sites.map.site import SITE
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 STARS = [(str(number), f"{number} star{'s' * (number > 1)}") for number in (5, 4, 3, 2, 1)]
 LONGEST_REVIEW = 600
@@ -32,17 +32,12 @@ _HOURS = (r"closed|open 24 hours|\d\d:\d\d-\d\d:\d\d",
           "Hours are written like 09:00-17:30, or closed.")  # fmt: skip
 
 
-def _user_id(context: RequestContext) -> int:
-    assert context.user is not None  # every page here is for signed-in users
-    return int(context.user["id"])
-
-
 @SITE.get("/place/{number}/review", signed_in=True)
 def review_form(context: RequestContext, number: str) -> Response:
     """Ask for a rating and a text; one's earlier review can be changed."""
     place = place_of(context, number)
     mine = context.row(
-        "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], _user_id(context)
+        "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], context.user_id
     )
     if mine is None:
         return _review_page(context, place, "", "")
@@ -83,7 +78,7 @@ def review(context: RequestContext, number: str) -> Response:
         "INSERT INTO reviews (place_id, user_id, rating, body, created_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (place_id, user_id) DO UPDATE SET rating = excluded.rating,"
         " body = excluded.body, created_at = excluded.created_at",
-        *(place["id"], _user_id(context), int(rating), body, context.now),
+        *(place["id"], context.user_id, int(rating), body, context.now),
     )
     _rate(context, place["id"])
     context.flash("Thank you for your review.")
@@ -95,7 +90,7 @@ def delete_review(context: RequestContext, number: str) -> Response:
     """Take one's own review back."""
     place = place_of(context, number)
     context.run(
-        "DELETE FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], _user_id(context)
+        "DELETE FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], context.user_id
     )
     _rate(context, place["id"])
     context.flash("Your review is gone.")
@@ -149,10 +144,14 @@ def suggest(context: RequestContext, number: str) -> Response:
         errors["comment"] = f"At most {LONGEST_REVIEW} characters fit."
     if errors:
         return _suggest_page(context, place, errors)
-    context.run(
-        "INSERT INTO suggestions (place_id, user_id, field, value, comment, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        *(place["id"], _user_id(context), field, value, comment, context.now),
+    context.insert(
+        "suggestions",
+        place_id=place["id"],
+        user_id=context.user_id,
+        field=field,
+        value=value,
+        comment=comment,
+        created_at=context.now,
     )
     context.flash("Thank you. The editors will look at your suggestion.")
     return context.redirect(f"/place/{place['id']}")
@@ -161,22 +160,21 @@ def suggest(context: RequestContext, number: str) -> Response:
 @SITE.get("/contributions", signed_in=True)
 def contributions(context: RequestContext) -> Response:
     """List the user's suggestions and reviews."""
-    reviews = context.value("SELECT count(*) FROM reviews WHERE user_id = ?", _user_id(context))
-    pages = Pages.of(context, reviews, 8)
+    listing = Listing(context, "reviews r", size=8).where("r.user_id = ?", context.user_id)
+    places = "JOIN places p ON p.id = {}.place_id JOIN towns t ON t.id = p.town_id"
+    reviews, pages = listing.rows(
+        "r.*, p.name place, t.name town",
+        joined=places.format("r"),
+        order="r.created_at DESC, r.id DESC",
+    )
     return context.render(
         "contributions.html",
         suggestions=context.rows(
-            "SELECT g.*, p.name place, t.name town FROM suggestions g"
-            " JOIN places p ON p.id = g.place_id JOIN towns t ON t.id = p.town_id"
+            f"SELECT g.*, p.name place, t.name town FROM suggestions g {places.format('g')}"
             " WHERE g.user_id = ? ORDER BY g.created_at DESC, g.id DESC LIMIT 12",
-            _user_id(context),
+            context.user_id,
         ),
-        reviews=context.rows(
-            "SELECT r.*, p.name place, t.name town FROM reviews r"
-            " JOIN places p ON p.id = r.place_id JOIN towns t ON t.id = p.town_id"
-            " WHERE r.user_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
-            *(_user_id(context), pages.size, pages.offset),
-        ),
+        reviews=reviews,
         pages=pages,
         fields=FIELDS,
     )
@@ -185,11 +183,8 @@ def contributions(context: RequestContext) -> Response:
 @SITE.post("/suggestions/{number}/withdraw", signed_in=True)
 def withdraw(context: RequestContext, number: str) -> Response:
     """Take a suggestion back that nobody has looked at yet."""
-    row = context.row(
-        "SELECT * FROM suggestions WHERE id = ? AND user_id = ?", number, _user_id(context)
-    )
-    if row is None:
-        raise NotFound("You have made no such suggestion.")
+    sql = "SELECT * FROM suggestions WHERE id = ? AND user_id = ?"
+    row = context.find("You have made no such suggestion.", sql, number, context.user_id)
     if row["status"] == "pending":
         context.run("DELETE FROM suggestions WHERE id = ?", row["id"])
         context.flash("The suggestion is withdrawn.")

@@ -6,10 +6,10 @@ import sqlite3
 
 from starlette.responses import Response
 
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.map.place import address_of, place_of
 from agentgym_envs.sites.map.site import SITE
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 LONGEST_NAME = 40
 LONGEST_NOTE = 200
@@ -19,16 +19,9 @@ LISTS = (
 )
 
 
-def _user_id(context: RequestContext) -> int:
-    assert context.user is not None  # every page here is for signed-in users
-    return int(context.user["id"])
-
-
 def _list_of(context: RequestContext, number: str) -> sqlite3.Row:
-    row = context.row("SELECT * FROM lists WHERE id = ? AND user_id = ?", number, _user_id(context))
-    if row is None:
-        raise NotFound("You have no such list.")
-    return row
+    sql = "SELECT * FROM lists WHERE id = ? AND user_id = ?"
+    return context.find("You have no such list.", sql, number, context.user_id)
 
 
 def _name_error(context: RequestContext, name: str, list_id: int = 0) -> str:
@@ -38,7 +31,7 @@ def _name_error(context: RequestContext, name: str, list_id: int = 0) -> str:
         return f"The name has {len(name)} characters; at most {LONGEST_NAME} fit."
     taken = context.value(
         "SELECT 1 FROM lists WHERE user_id = ? AND name = ? COLLATE NOCASE AND id != ?",
-        *(_user_id(context), name, list_id),
+        *(context.user_id, name, list_id),
     )
     return "You already have a list of this name." if taken else ""
 
@@ -50,7 +43,7 @@ def lists(context: RequestContext) -> Response:
 
 
 def _lists_page(context: RequestContext, name: str = "", error: str = "") -> Response:
-    rows = context.rows(LISTS, _user_id(context))
+    rows = context.rows(LISTS, context.user_id)
     status = 422 if error else 200
     return context.render("lists.html", status=status, lists=rows, name=name, error=error)
 
@@ -62,10 +55,7 @@ def add_list(context: RequestContext) -> Response:
     error = _name_error(context, name)
     if error:
         return _lists_page(context, name, error)
-    made = context.run(
-        "INSERT INTO lists (user_id, name, created_at) VALUES (?, ?, ?)",
-        *(_user_id(context), name, context.now),
-    )
+    made = context.insert("lists", user_id=context.user_id, name=name, created_at=context.now)
     context.flash(f"The list “{name}” is ready.")
     return context.redirect(f"/saved/{made}")
 
@@ -79,14 +69,12 @@ def show_list(context: RequestContext, number: str) -> Response:
 def _list_page(
     context: RequestContext, saved_list: sqlite3.Row, name: str = "", error: str = ""
 ) -> Response:
-    total = context.value("SELECT count(*) FROM saved WHERE list_id = ?", saved_list["id"])
-    pages = Pages.of(context, total, 10)
-    rows = context.rows(
-        "SELECT p.*, v.note, s.name street, s.postcode, t.name town FROM saved v"
-        " JOIN places p ON p.id = v.place_id JOIN streets s ON s.id = p.street_id"
-        " JOIN towns t ON t.id = p.town_id WHERE v.list_id = ?"
-        " ORDER BY p.name, t.name, p.id LIMIT ? OFFSET ?",
-        *(saved_list["id"], pages.size, pages.offset),
+    listing = Listing(context, "saved v", size=10).where("v.list_id = ?", saved_list["id"])
+    rows, pages = listing.rows(
+        "p.*, v.note, s.name street, s.postcode, t.name town",
+        joined="JOIN places p ON p.id = v.place_id JOIN streets s ON s.id = p.street_id"
+        " JOIN towns t ON t.id = p.town_id",
+        order="p.name, t.name, p.id",
     )
     return context.render(
         "list.html",
@@ -107,7 +95,7 @@ def rename_list(context: RequestContext, number: str) -> Response:
     error = _name_error(context, name, saved_list["id"])
     if error:
         return _list_page(context, saved_list, name, error)
-    context.run("UPDATE lists SET name = ? WHERE id = ?", name, saved_list["id"])
+    context.update("lists", saved_list["id"], name=name)
     context.flash(f"The list is now called “{name}”.")
     return context.redirect(f"/saved/{saved_list['id']}")
 
@@ -130,7 +118,7 @@ def save_form(context: RequestContext, number: str) -> Response:
 def _save_page(
     context: RequestContext, place: sqlite3.Row, errors: dict[str, str] | None = None
 ) -> Response:
-    rows = context.rows(LISTS, _user_id(context))
+    rows = context.rows(LISTS, context.user_id)
     return context.render(
         "save.html",
         status=422 if errors else 200,
@@ -148,18 +136,18 @@ def save(context: RequestContext, number: str) -> Response:
     place = place_of(context, number)
     note = context.field("note")
     chosen = context.row(
-        "SELECT * FROM lists WHERE id = ? AND user_id = ?", context.field("list"), _user_id(context)
+        "SELECT * FROM lists WHERE id = ? AND user_id = ?", context.field("list"), context.user_id
     )
     if chosen is None:
         return _save_page(context, place, {"list": "Choose one of your lists."})
     if len(note) > LONGEST_NOTE:
         return _save_page(context, place, {"note": _too_long(note)})
-    key = (chosen["id"], place["id"])
-    if context.row("SELECT 1 FROM saved WHERE list_id = ? AND place_id = ?", *key):
+    if context.row(
+        "SELECT 1 FROM saved WHERE list_id = ? AND place_id = ?", chosen["id"], place["id"]
+    ):
         return _save_page(context, place, {"list": f"It is already on “{chosen['name']}”."})
-    context.run(
-        "INSERT INTO saved (list_id, place_id, note, created_at) VALUES (?, ?, ?, ?)",
-        *(*key, note, context.now),
+    context.insert(
+        "saved", list_id=chosen["id"], place_id=place["id"], note=note, created_at=context.now
     )
     context.flash(f"{place['name']} is now on your list “{chosen['name']}”.")
     return context.redirect(f"/place/{place['id']}")
@@ -175,13 +163,12 @@ def _note_page(
     context: RequestContext, number: str, place_id: str, note: str | None = None, error: str = ""
 ) -> Response:
     saved_list = _list_of(context, number)
-    saved = context.row(
+    saved = context.find(
+        "This place is not on the list.",
         "SELECT v.*, p.name FROM saved v JOIN places p ON p.id = v.place_id"
         " WHERE v.list_id = ? AND v.place_id = ?",
         *(saved_list["id"], place_id),
     )
-    if saved is None:
-        raise NotFound("This place is not on the list.")
     return context.render(
         "note.html",
         status=422 if error else 200,
@@ -201,9 +188,7 @@ def change_note(context: RequestContext, number: str, place_id: str) -> Response
     saved_list = _list_of(context, number)
     context.run(
         "UPDATE saved SET note = ? WHERE list_id = ? AND place_id = ?",
-        note,
-        saved_list["id"],
-        place_id,
+        *(note, saved_list["id"], place_id),
     )
     context.flash("The note is saved." if note else "The note is gone.")
     return context.redirect(f"/saved/{saved_list['id']}")

@@ -7,14 +7,14 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import money
+from agentgym_envs.sites.listing import Listing, Pages
 from agentgym_envs.sites.map.categories import BY_NAME, CATEGORIES
+from agentgym_envs.sites.map.find import distance
 from agentgym_envs.sites.map.geography import latitude, longitude
 from agentgym_envs.sites.map.hours import DAYS, span
 from agentgym_envs.sites.map.plan import town_plan
-from agentgym_envs.sites.map.search import distance
 from agentgym_envs.sites.map.site import SITE
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 ACCESS = {"yes": "Yes", "limited": "Limited", "no": "No"}
 RADII = (("0.5", "500 m"), ("1", "1 km"), ("2", "2 km"), ("5", "5 km"), ("20", "20 km"),
@@ -29,14 +29,12 @@ def place_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none of this number.
     """
-    row = context.row(
+    return context.find(
+        "There is no such place.",
         "SELECT p.*, s.name street, s.postcode, t.name town, t.slug town_slug FROM places p"
         " JOIN streets s ON s.id = p.street_id JOIN towns t ON t.id = p.town_id WHERE p.id = ?",
         number,
     )
-    if row is None:
-        raise NotFound("There is no such place.")
-    return row
 
 
 def address_of(place: sqlite3.Row) -> str:
@@ -57,13 +55,11 @@ def place(context: RequestContext, number: str) -> Response:
         " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ?",
         *(place_row["id"], REVIEWS_SHOWN),
     )
-    lists = []
-    if context.user is not None:
-        lists = context.rows(
-            "SELECT l.id, l.name FROM saved s JOIN lists l ON l.id = s.list_id"
-            " WHERE s.place_id = ? AND l.user_id = ? ORDER BY l.name",
-            *(place_row["id"], context.user["id"]),
-        )
+    lists = context.rows(
+        "SELECT l.id, l.name FROM saved s JOIN lists l ON l.id = s.list_id"
+        " WHERE s.place_id = ? AND l.user_id = ? ORDER BY l.name",
+        *(place_row["id"], context.user_id),
+    )
     return context.render(
         "place.html",
         place=place_row,
@@ -84,11 +80,11 @@ def place(context: RequestContext, number: str) -> Response:
 def reviews(context: RequestContext, number: str) -> Response:
     """List all reviews of a place."""
     row = place_of(context, number)
-    pages = Pages.of(context, row["num_reviews"], 10)
-    rows = context.rows(
-        "SELECT r.*, u.name author FROM reviews r JOIN users u ON u.id = r.user_id"
-        " WHERE r.place_id = ? ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
-        *(row["id"], pages.size, pages.offset),
+    listing = Listing(context, "reviews r", size=10).where("r.place_id = ?", row["id"])
+    rows, pages = listing.rows(
+        "r.*, u.name author",
+        joined="JOIN users u ON u.id = r.user_id",
+        order="r.created_at DESC, r.id DESC",
     )
     return context.render("reviews.html", place=row, reviews=rows, pages=pages)
 
@@ -116,11 +112,10 @@ def nearby(context: RequestContext, number: str) -> Response:
     measured = sorted((distance(centre, row), row["id"], row) for row in rows)
     measured = [entry for entry in measured if entry[0] <= reach]
     pages = Pages.of(context, len(measured), 10)
-    shown = measured[pages.offset : pages.offset + pages.size]
     return context.render(
         "nearby.html",
         place=centre,
-        near=[(row, address_of(row), f"{km:.2f} km") for km, _, row in shown],
+        near=[(row, address_of(row), f"{km:.2f} km") for km, _, row in pages.cut(measured)],
         pages=pages,
         categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
         category=category,

@@ -6,13 +6,7 @@ import re
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.reddit.lookup import (
-    faults,
-    line_of,
-    me,
-    too_long,
-    typed,
-)
+from agentgym_envs.sites.reddit.lookup import ForumFields
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.signing_in import add_signing_in
 from agentgym_envs.sites.web import RequestContext
@@ -32,24 +26,19 @@ def register(context: RequestContext) -> Response:
 @SITE.post("/register")
 def create_account(context: RequestContext) -> Response:
     """Create an account and sign in."""
-    values = {key: line_of(context, key) for key in ("username", "name", "email")}
-    wrong = _faults_of_person(values)
-    taken = context.row("SELECT 1 FROM users WHERE username = ? COLLATE NOCASE", values["username"])
-    if not re.fullmatch(r"[A-Za-z0-9._-]{3,24}", values["username"]):
-        wrong["username"] = "Use 3 to 24 letters, digits, dots, hyphens or underscores."
-    elif taken or not values["username"].strip("."):
-        wrong["username"] = "This user name is taken."
-    wrong |= _faults_of_password(context)
-    if wrong:
-        return context.render("register.html", status=422, values=values, wrong=wrong)
-    number = context.run(
-        "INSERT INTO users (username, name, password, email, created_at) VALUES (?, ?, ?, ?, ?)",
-        values["username"],
-        values["name"],
-        context.field("password"),
-        values["email"],
-        context.now,
-    )
+    fields = ForumFields(context)
+    username = fields.line("username")
+    _read_person(fields)
+    taken = context.row("SELECT 1 FROM users WHERE username = ? COLLATE NOCASE", username)
+    if not re.fullmatch(r"[A-Za-z0-9._-]{3,24}", username):
+        fields.errors["username"] = "Use 3 to 24 letters, digits, dots, hyphens or underscores."
+    elif taken or not username.strip("."):
+        fields.errors["username"] = "This user name is taken."
+    password = _read_password(fields)
+    values = fields.values
+    if fields.errors:
+        return context.render("register.html", status=422, values=values, wrong=fields.errors)
+    number = context.insert("users", **values, password=password, created_at=context.now)
     context.sign_in(number)
     context.flash(f"Welcome to Commonplace, {values['name']}.")
     return context.redirect("/communities")
@@ -58,24 +47,18 @@ def create_account(context: RequestContext) -> Response:
 @SITE.get("/settings", signed_in=True)
 def settings(context: RequestContext) -> Response:
     """Show name, address, biography and the change of password."""
-    return _settings(context, {}, {})
+    return _settings(context, ForumFields(context))
 
 
 @SITE.post("/settings", signed_in=True)
 def change_settings(context: RequestContext) -> Response:
     """Change name, address and biography."""
-    values = {"name": line_of(context, "name"), "email": line_of(context, "email")}
-    values["bio"] = typed(context, "bio")
-    wrong = _faults_of_person(values) | faults(bio=too_long(values["bio"], 500))
-    if wrong:
-        return _settings(context, values, wrong)
-    context.run(
-        "UPDATE users SET name = ?, email = ?, bio = ? WHERE id = ?",
-        values["name"],
-        values["email"],
-        values["bio"],
-        me(context),
-    )
+    fields = ForumFields(context)
+    _read_person(fields)
+    fields.text("bio", most=500, least=0)
+    if fields.errors:
+        return _settings(context, fields)
+    context.update("users", context.user_id, **fields.values)
     context.flash("Your settings are saved.")
     return context.redirect("/settings")
 
@@ -83,15 +66,14 @@ def change_settings(context: RequestContext) -> Response:
 @SITE.post("/settings/password", signed_in=True)
 def change_password(context: RequestContext) -> Response:
     """Change the password."""
-    wrong = _faults_of_password(context)
     assert context.user is not None
+    fields = ForumFields(context)
+    password = _read_password(fields)
     if context.field("current") != context.user["password"]:
-        wrong["current"] = "This is not your password."
-    if wrong:
-        return _settings(context, {}, wrong)
-    context.run(
-        "UPDATE users SET password = ? WHERE id = ?", context.field("password"), me(context)
-    )
+        fields.errors["current"] = "This is not your password."
+    if fields.errors:
+        return _settings(context, fields)
+    context.update("users", context.user_id, password=password)
     context.flash("Your password has been changed.")
     return context.redirect("/settings")
 
@@ -102,34 +84,32 @@ def blocked(context: RequestContext) -> Response:
     rows = context.rows(
         "SELECT u.username, u.name FROM blocked_users b JOIN users u ON u.id = b.blocked_id "
         "WHERE b.user_id = ? ORDER BY u.username",
-        me(context),
+        context.user_id,
     )
     return context.render("blocked.html", rows=rows)
 
 
-def _settings(context: RequestContext, values: dict[str, str], wrong: dict[str, str]) -> Response:
+def _settings(context: RequestContext, fields: ForumFields) -> Response:
     assert context.user is not None
     return context.render(
         "settings.html",
-        status=422 if wrong else 200,
-        values=dict(context.user) | values,
-        wrong=wrong,
+        status=fields.status,
+        values=dict(context.user) | fields.values,
+        wrong=fields.errors,
     )
 
 
-def _faults_of_person(values: dict[str, str]) -> dict[str, str]:
-    email = values["email"]
-    is_address = _EMAIL.fullmatch(email) and len(email) <= 120
-    return faults(
-        name=too_long(values["name"], 80) if values["name"] else "Tell us a name.",
-        email="" if is_address else "Write a whole address: name@post.test",
-    )
+def _read_person(fields: ForumFields) -> None:
+    fields.line("name", "Tell us a name.", most=80)
+    email = fields.line("email", least=0, most=120)
+    if not _EMAIL.fullmatch(email) or len(email) > 120:
+        fields.errors["email"] = "Write a whole address: name@post.test"
 
 
-def _faults_of_password(context: RequestContext) -> dict[str, str]:
-    password = context.field("password")
-    is_good = 8 <= len(password) <= 200
-    return faults(
-        password="" if is_good else "Use at least 8 characters, and at most 200.",
-        repeat="" if password == context.field("repeat") else "The two passwords differ.",
-    )
+def _read_password(fields: ForumFields) -> str:
+    password = fields.context.field("password")
+    if not 8 <= len(password) <= 200:
+        fields.errors["password"] = "Use at least 8 characters, and at most 200."
+    if password != fields.context.field("repeat"):
+        fields.errors["repeat"] = "The two passwords differ."
+    return password

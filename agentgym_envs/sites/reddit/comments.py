@@ -6,18 +6,10 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.reddit.lookup import (
-    Forbidden,
-    comment_of,
-    me,
-    own,
-    post_of,
-    too_long,
-    typed,
-)
+from agentgym_envs.sites.reddit.lookup import ForumFields, comment_of, own, post_of
 from agentgym_envs.sites.reddit.posts import Thread, show_post, threads_of
 from agentgym_envs.sites.reddit.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import Forbidden, NotFound, RequestContext
 
 
 @SITE.post("/p/{number}/comments", signed_in=True)
@@ -26,8 +18,7 @@ def comment_on_post(context: RequestContext, number: str) -> Response:
     post = post_of(context, number)
     if post["is_locked"]:
         raise Forbidden("This post is locked; nobody can comment on it any more.")
-    body = typed(context, "body")
-    wrong = _fault(body)
+    body, wrong = _read(context)
     if wrong:
         return show_post(context, number, {"body": wrong}, body)
     _write(context, post["id"], None, post["user_id"], body)
@@ -47,8 +38,7 @@ def reply(context: RequestContext, number: str) -> Response:
     answered = comment_of(context, number)
     if answered["is_locked"] or answered["is_deleted"]:
         raise Forbidden("Nobody can reply to this comment any more.")
-    body = typed(context, "body")
-    wrong = _fault(body)
+    body, wrong = _read(context)
     if wrong:
         return _show(context, answered, wrong, body)
     _write(context, answered["post_id"], answered["id"], answered["user_id"], body)
@@ -67,11 +57,10 @@ def edit_comment(context: RequestContext, number: str) -> Response:
 def change_comment(context: RequestContext, number: str) -> Response:
     """Change the user's own comment."""
     row = _own_comment(context, number)
-    body = typed(context, "body")
-    wrong = _fault(body)
+    body, wrong = _read(context)
     if wrong:
         return context.render("comment_form.html", status=422, comment=row, body=body, wrong=wrong)
-    context.run("UPDATE comments SET body = ?, is_edited = 1 WHERE id = ?", body, row["id"])
+    context.update("comments", row["id"], body=body, is_edited=1)
     context.flash("Your comment has been changed.")
     return context.redirect(f"/comments/{row['id']}")
 
@@ -90,7 +79,7 @@ def delete_comment(context: RequestContext, number: str) -> Response:
     """Delete the user's own comment; what was replied to it stays below an empty one."""
     row = _own_comment(context, number)
     if context.row("SELECT 1 FROM comments WHERE parent_id = ?", row["id"]):
-        context.run("UPDATE comments SET body = '', is_deleted = 1 WHERE id = ?", row["id"])
+        context.update("comments", row["id"], body="", is_deleted=1)
     else:
         context.run("DELETE FROM comments WHERE id = ?", row["id"])
     context.run("UPDATE posts SET num_comments = num_comments - 1 WHERE id = ?", row["post_id"])
@@ -99,34 +88,31 @@ def delete_comment(context: RequestContext, number: str) -> Response:
 
 
 def _own_comment(context: RequestContext, number: str) -> sqlite3.Row:
-    row = comment_of(context, number)
-    own(context, row)
+    row = own(context, comment_of(context, number))
     if row["is_deleted"]:
         raise NotFound("This comment has been deleted.")
     return row
 
 
-def _fault(body: str) -> str:
-    return too_long(body, 10_000) if body else "Write something first."
+def _read(context: RequestContext) -> tuple[str, str]:
+    fields = ForumFields(context)
+    return fields.text("body", "Write something first.", most=10_000), fields.errors["body"]
 
 
 def _write(
     context: RequestContext, post: int, parent: int | None, answered: int, body: str
 ) -> None:
-    number = context.run(
-        "INSERT INTO comments (post_id, parent_id, user_id, body, created_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        post,
-        parent,
-        me(context),
-        body,
-        context.now,
+    number = context.insert(
+        "comments",
+        post_id=post,
+        parent_id=parent,
+        user_id=context.user_id,
+        body=body,
+        created_at=context.now,
     )
     context.run("UPDATE posts SET num_comments = num_comments + 1 WHERE id = ?", post)
-    if answered != me(context):
-        context.run(
-            "INSERT INTO notifications (user_id, comment_id) VALUES (?, ?)", answered, number
-        )
+    if answered != context.user_id:
+        context.insert("notifications", user_id=answered, comment_id=number)
 
 
 def _show(context: RequestContext, row: sqlite3.Row, wrong: str, body: str) -> Response:

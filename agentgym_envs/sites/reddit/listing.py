@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.reddit.lookup import me, named
+from agentgym_envs.sites.listing import Listing, Pages
 from agentgym_envs.sites.reddit.site import FLAIRS
 from agentgym_envs.sites.web import RequestContext
 
@@ -25,12 +24,12 @@ _ORDERS = {
     "new": "p.id DESC",
     "top": "p.score DESC, p.id DESC",
     "comments": "p.num_comments DESC, p.id DESC",
-    "match": "p.title LIKE :w0 ESCAPE '!' DESC, p.score DESC, p.id DESC",
+    "match": "p.title LIKE ? ESCAPE '!' DESC, p.score DESC, p.id DESC",
 }
 
 
 @dataclass(frozen=True)
-class Listing:
+class Posts:
     """A page of posts.
 
     Attributes:
@@ -50,41 +49,37 @@ class Listing:
 
 def list_posts(
     context: RequestContext,
-    where: str = "1",
-    *,
+    where: str,
+    *values: Any,
     sort: str = "",
     default: str = "hot",
-    **values: Any,
-) -> Listing:
+    match: str = "",
+) -> Posts:
     """List posts as the query parameters `sort`, `within`, `flair` and `page` ask for.
 
     Args:
         context: the request.
         where: a condition on `p`, the post; never holds what somebody typed.
+        *values: of the condition's placeholders.
         sort: takes this order, whatever the parameter says.
         default: the order where the parameter names none.
-        values: of the condition's parameters.
+        match: the pattern of titles that come first in the order `match`.
     """
     sort = sort or (context.field("sort") if context.field("sort") in SORTS else default)
     within = context.field("within") if context.field("within") in RANGES else ""
     flair = context.field("flair") if context.field("flair") in FLAIRS else ""
+    listing = Listing(context, "posts p", size=PAGE_SIZE).where(where, *values)
     if within:
         oldest = datetime.fromisoformat(context.now) - timedelta(days=int(within))
-        where += " AND p.created_at >= :oldest"
-        values["oldest"] = str(oldest)
+        listing.where("p.created_at >= ?", str(oldest))
     if flair:
-        where += " AND p.flair = :flair"
-        values["flair"] = flair
-    values["me"] = me(context)
-    total = named(context, f"SELECT count(*) FROM posts p WHERE {where}", values)[0][0]
-    pages = Pages.of(context, total, PAGE_SIZE)
-    posts = named(
-        context,
-        "SELECT p.*, f.name AS forum, f.title AS forum_title, u.username AS author, "
-        "coalesce(v.value, 0) AS vote "
-        "FROM posts p JOIN forums f ON f.id = p.forum_id JOIN users u ON u.id = p.user_id "
-        "LEFT JOIN post_votes v ON v.post_id = p.id AND v.user_id = :me "
-        f"WHERE {where} ORDER BY {_ORDERS[sort]} LIMIT {PAGE_SIZE} OFFSET {pages.offset}",
-        values,
+        listing.where("p.flair = ?", flair)
+    posts, pages = listing.rows(
+        "p.*, f.name AS forum, f.title AS forum_title, u.username AS author, "
+        "coalesce(v.value, 0) AS vote",
+        *([match] if sort == "match" else []),
+        joined="JOIN forums f ON f.id = p.forum_id JOIN users u ON u.id = p.user_id "
+        f"LEFT JOIN post_votes v ON v.post_id = p.id AND v.user_id = {context.user_id}",
+        order=_ORDERS[sort],
     )
-    return Listing(posts, pages, sort, within, flair)
+    return Posts(posts, pages, sort, within, flair)

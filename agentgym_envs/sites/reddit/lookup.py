@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
 
-from starlette.exceptions import HTTPException
-
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.forms import Fields
+from agentgym_envs.sites.web import Forbidden, RequestContext, read_id
 
 _CONTROLS = {code: None for code in range(32) if code != ord("\n")}
 
 
-class Forbidden(HTTPException):
-    """The user may not do this."""
+class ForumFields(Fields):
+    """The fields of a posted form of the forum."""
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(403, detail)
+    required = "{label}"
+    too_long = "Use at most {most} characters; these are {length}."
 
-
-def whole(text: str) -> int:
-    """Read an id out of an address.
-
-    Raises:
-        NotFound: it is none.
-    """
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise NotFound
-    return int(text)
+    def clean(self, text: str) -> str:
+        """Return a text with one kind of line ends and without other control characters."""
+        return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS).strip()
 
 
-def me(context: RequestContext) -> int:
-    """Return the signed-in user's id, or 0."""
-    return context.user["id"] if context.user is not None else 0
-
-
-def pattern(text: str) -> str:
-    """Write the pattern of `LIKE ... ESCAPE '!'` for texts that hold this one."""
-    for sign in "!%_":
-        text = text.replace(sign, f"!{sign}")
-    return f"%{text}%"
-
-
-def named(context: RequestContext, sql: str, values: Mapping[str, Any]) -> list[sqlite3.Row]:
-    """Return all rows of a query whose parameters have names."""
-    return context.db.execute(sql, values).fetchall()
+def line_of(context: RequestContext, name: str) -> str:
+    """Return what was typed into a field of one line."""
+    return ForumFields(context).line(name)
 
 
 def forum_of(context: RequestContext, name: str) -> sqlite3.Row:
@@ -54,20 +32,17 @@ def forum_of(context: RequestContext, name: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    row = named(
-        context,
+    return context.find(
+        "There is no such community.",
         "SELECT f.*, u.username AS creator, "
         "(SELECT count(*) FROM subscriptions s WHERE s.forum_id = f.id) AS members, "
         "(SELECT count(*) FROM posts p WHERE p.forum_id = f.id) AS posts, "
-        "EXISTS (SELECT 1 FROM subscriptions s WHERE s.forum_id = f.id AND s.user_id = :me) "
+        "EXISTS (SELECT 1 FROM subscriptions s WHERE s.forum_id = f.id AND s.user_id = ?) "
         "AS is_subscribed, "
-        "EXISTS (SELECT 1 FROM moderators m WHERE m.forum_id = f.id AND m.user_id = :me) "
-        "AS is_moderated FROM forums f JOIN users u ON u.id = f.created_by WHERE f.name = :name",
-        {"name": name, "me": me(context)},
+        "EXISTS (SELECT 1 FROM moderators m WHERE m.forum_id = f.id AND m.user_id = ?) "
+        "AS is_moderated FROM forums f JOIN users u ON u.id = f.created_by WHERE f.name = ?",
+        *(context.user_id, context.user_id, name),
     )
-    if not row:
-        raise NotFound("There is no such community.")
-    return row[0]
 
 
 def post_of(context: RequestContext, number: str) -> sqlite3.Row:
@@ -76,18 +51,15 @@ def post_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    row = named(
-        context,
+    return context.find(
+        "There is no such post; it may have been removed.",
         "SELECT p.*, f.name AS forum, f.title AS forum_title, u.username AS author, "
         "coalesce(v.value, 0) AS vote, s.post_id IS NOT NULL AS is_saved "
         "FROM posts p JOIN forums f ON f.id = p.forum_id JOIN users u ON u.id = p.user_id "
-        "LEFT JOIN post_votes v ON v.post_id = p.id AND v.user_id = :me "
-        "LEFT JOIN saved_posts s ON s.post_id = p.id AND s.user_id = :me WHERE p.id = :id",
-        {"id": whole(number), "me": me(context)},
+        "LEFT JOIN post_votes v ON v.post_id = p.id AND v.user_id = ? "
+        "LEFT JOIN saved_posts s ON s.post_id = p.id AND s.user_id = ? WHERE p.id = ?",
+        *(context.user_id, context.user_id, read_id(number)),
     )
-    if not row:
-        raise NotFound("There is no such post; it may have been removed.")
-    return row[0]
 
 
 def comment_of(context: RequestContext, number: str) -> sqlite3.Row:
@@ -96,16 +68,13 @@ def comment_of(context: RequestContext, number: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    row = named(
-        context,
+    return context.find(
+        "There is no such comment; it may have been removed.",
         "SELECT c.*, u.username AS author, p.title, p.is_locked, coalesce(v.value, 0) AS vote "
         "FROM comments c JOIN users u ON u.id = c.user_id JOIN posts p ON p.id = c.post_id "
-        "LEFT JOIN comment_votes v ON v.comment_id = c.id AND v.user_id = :me WHERE c.id = :id",
-        {"id": whole(number), "me": me(context)},
+        "LEFT JOIN comment_votes v ON v.comment_id = c.id AND v.user_id = ? WHERE c.id = ?",
+        *(context.user_id, read_id(number)),
     )
-    if not row:
-        raise NotFound("There is no such comment; it may have been removed.")
-    return row[0]
 
 
 def user_of(context: RequestContext, username: str) -> sqlite3.Row:
@@ -114,38 +83,17 @@ def user_of(context: RequestContext, username: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    row = context.row("SELECT * FROM users WHERE username = ?", username)
-    if row is None:
-        raise NotFound("There is no such user.")
-    return row
+    return context.find(
+        "There is no such user.", "SELECT * FROM users WHERE username = ?", username
+    )
 
 
-def own(context: RequestContext, row: sqlite3.Row) -> None:
-    """Let only the author through.
+def own(context: RequestContext, row: sqlite3.Row) -> sqlite3.Row:
+    """Return a post or comment, where the user wrote it.
 
     Raises:
-        Forbidden: the post or comment is somebody else's.
+        Forbidden: it is somebody else's.
     """
-    if row["user_id"] != me(context):
+    if row["user_id"] != context.user_id:
         raise Forbidden("Only its author can change this.")
-
-
-def typed(context: RequestContext, name: str) -> str:
-    """Return what was typed into a field: browsers' line ends made one, other controls left out."""
-    text = context.field(name).replace("\r\n", "\n").replace("\r", "\n")
-    return text.translate(_CONTROLS).strip()
-
-
-def line_of(context: RequestContext, name: str) -> str:
-    """Return what was typed into a field of one line."""
-    return " ".join(typed(context, name).split())
-
-
-def too_long(text: str, most: int) -> str:
-    """Say that a text is too long, or return ""."""
-    return f"Use at most {most} characters; these are {len(text)}." if len(text) > most else ""
-
-
-def faults(**errors: str) -> dict[str, str]:
-    """Keep what is wrong with which field."""
-    return {name: text for name, text in errors.items() if text}
+    return row

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
+from agentgym_envs.sites.forms import Texts, choices_of
 from agentgym_envs.sites.reddit.heat import heat
-from agentgym_envs.sites.reddit.lookup import (
-    Forbidden,
-    faults,
-    forum_of,
-    line_of,
-    me,
-    own,
-    post_of,
-    too_long,
-    typed,
-)
+from agentgym_envs.sites.reddit.lookup import ForumFields, forum_of, own, post_of
 from agentgym_envs.sites.reddit.site import FLAIRS, SITE
-from agentgym_envs.sites.web import RequestContext
+from agentgym_envs.sites.web import Forbidden, RequestContext
 
 
 @SITE.get("/submit", signed_in=True)
@@ -53,23 +45,20 @@ def publish_here(context: RequestContext, name: str) -> Response:
 def _publish(
     context: RequestContext, action: str, chosen: sqlite3.Row | None, fixed: sqlite3.Row | None
 ) -> Response:
-    values, wrong = _read(context)
-    values["community"] = context.field("community")
+    fields = _read(context)
+    values = fields.values | fields.typed("community")
     if chosen is None:
-        wrong["community"] = "Choose a community."
-    if chosen is None or wrong:
-        return _form(context, action, fixed, values, wrong)
-    number = context.run(
-        "INSERT INTO posts (forum_id, user_id, title, url, body, flair, score, heat, created_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)",
-        chosen["id"],
-        me(context),
-        values["title"],
-        values["url"] or None,
-        values["body"],
-        values["flair"] or None,
-        heat(1, context.now),
-        context.now,
+        fields.errors["community"] = "Choose a community."
+    if chosen is None or fields.errors:
+        return _form(context, action, fixed, values, fields.errors)
+    number = context.insert(
+        "posts",
+        **_row(fields),
+        forum_id=chosen["id"],
+        user_id=context.user_id,
+        score=1,
+        heat=heat(1, context.now),
+        created_at=context.now,
     )
     context.flash(f"Your post is published in {chosen['title']}.")
     return context.redirect(f"/p/{number}")
@@ -78,8 +67,7 @@ def _publish(
 @SITE.get("/p/{number}/edit", signed_in=True)
 def edit(context: RequestContext, number: str) -> Response:
     """Show the form with the user's own post."""
-    post = post_of(context, number)
-    own(context, post)
+    post = own(context, post_of(context, number))
     values = {key: post[key] or "" for key in ("title", "url", "body", "flair")}
     return _form(context, f"/p/{post['id']}/edit", None, values, {}, post)
 
@@ -87,19 +75,11 @@ def edit(context: RequestContext, number: str) -> Response:
 @SITE.post("/p/{number}/edit", signed_in=True)
 def change(context: RequestContext, number: str) -> Response:
     """Change the user's own post."""
-    post = post_of(context, number)
-    own(context, post)
-    values, wrong = _read(context)
-    if wrong:
-        return _form(context, f"/p/{post['id']}/edit", None, values, wrong, post)
-    context.run(
-        "UPDATE posts SET title = ?, url = ?, body = ?, flair = ?, is_edited = 1 WHERE id = ?",
-        values["title"],
-        values["url"] or None,
-        values["body"],
-        values["flair"] or None,
-        post["id"],
-    )
+    post = own(context, post_of(context, number))
+    fields = _read(context)
+    if fields.errors:
+        return _form(context, f"/p/{post['id']}/edit", None, fields.values, fields.errors, post)
+    context.update("posts", post["id"], **_row(fields), is_edited=1)
     context.flash("Your post has been changed.")
     return context.redirect(f"/p/{post['id']}")
 
@@ -107,8 +87,7 @@ def change(context: RequestContext, number: str) -> Response:
 @SITE.get("/p/{number}/delete", signed_in=True)
 def ask_delete(context: RequestContext, number: str) -> Response:
     """Ask whether the post shall really go."""
-    post = post_of(context, number)
-    own(context, post)
+    post = own(context, post_of(context, number))
     return context.render(
         "delete.html",
         what="post",
@@ -121,8 +100,7 @@ def ask_delete(context: RequestContext, number: str) -> Response:
 @SITE.post("/p/{number}/delete", signed_in=True)
 def delete(context: RequestContext, number: str) -> Response:
     """Delete the user's own post and all comments below it."""
-    post = post_of(context, number)
-    own(context, post)
+    post = own(context, post_of(context, number))
     context.run("DELETE FROM posts WHERE id = ?", post["id"])
     context.flash("Your post has been deleted.")
     return context.redirect(f"/c/{post['forum']}")
@@ -135,27 +113,28 @@ def lock(context: RequestContext, number: str) -> Response:
     if not forum_of(context, post["forum"])["is_moderated"]:
         raise Forbidden("Only moderators can lock a post.")
     locked = int(context.field("value") == "1")
-    context.run("UPDATE posts SET is_locked = ? WHERE id = ?", locked, post["id"])
+    context.update("posts", post["id"], is_locked=locked)
     context.flash("The post is locked." if locked else "The post is open again.")
     return context.redirect(f"/p/{post['id']}")
 
 
-def _read(context: RequestContext) -> tuple[dict[str, str], dict[str, str]]:
-    values = {
-        "title": line_of(context, "title"),
-        "url": line_of(context, "url"),
-        "body": typed(context, "body"),
-        "flair": context.field("flair"),
+def _read(context: RequestContext) -> ForumFields:
+    fields = ForumFields(context)
+    fields.line("title", "Give the post a title.")
+    url = fields.line("url", least=0, most=500)
+    if not _is_address(url):
+        fields.errors["url"] = "Write a whole address: http://example.test/page"
+    needed = "Write a text, or give a link above."
+    fields.text("body", needed, most=10_000, least=0 if url else 1)
+    fields.choice("flair", ("", *FLAIRS), "Choose one of the kinds.")
+    return fields
+
+
+def _row(fields: ForumFields) -> dict[str, str | None]:
+    values = fields.values
+    return {name: values[name] for name in ("title", "body")} | {
+        name: values[name] or None for name in ("url", "flair")
     }
-    wrong = faults(
-        title=too_long(values["title"], 200) if values["title"] else "Give the post a title.",
-        url="" if _is_address(values["url"]) else "Write a whole address: http://example.test/page",
-        body=too_long(values["body"], 10_000)
-        if values["body"] or values["url"]
-        else "Write a text, or give a link above.",
-        flair="" if values["flair"] in ("", *FLAIRS) else "Choose one of the kinds.",
-    )
-    return values, wrong
 
 
 def _is_address(text: str) -> bool:
@@ -173,8 +152,8 @@ def _form(
     context: RequestContext,
     action: str,
     forum: sqlite3.Row | None,
-    values: dict[str, str],
-    wrong: dict[str, str],
+    values: Mapping[str, str],
+    wrong: Mapping[str, str],
     post: sqlite3.Row | None = None,
 ) -> Response:
     has_choice = forum is None and post is None
@@ -185,8 +164,8 @@ def _form(
         action=action,
         forum=forum,
         post=post,
-        values={"title": "", "url": "", "body": "", "flair": "", "community": ""} | values,
+        values=Texts(values),
         wrong=wrong,
         forums=[("", "Choose a community"), *((row["name"], row["title"]) for row in forums)],
-        flairs=[("", "No flair"), *((flair, flair) for flair in FLAIRS)],
+        flairs=choices_of(FLAIRS, "No flair"),
     )

@@ -1,4 +1,4 @@
-"""A post and the comments below it."""
+"""A post and the comments below it, keeping it, and votes: up, down and taken back."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.reddit.lookup import forum_of, me, named, post_of
+from agentgym_envs.sites.listing import Pages
+from agentgym_envs.sites.reddit.heat import heat
+from agentgym_envs.sites.reddit.lookup import comment_of, forum_of, post_of
 from agentgym_envs.sites.reddit.site import SITE
-from agentgym_envs.sites.web import RequestContext
+from agentgym_envs.sites.web import Forbidden, RequestContext
 
 THREADS_PER_PAGE = 6
 _DEEPEST = 12  # replies below are shown beside each other, so that no page nests without end
@@ -18,10 +19,11 @@ _DEEPEST = 12  # replies below are shown beside each other, so that no page nest
 SORTS = {"best": "Best", "new": "Newest", "old": "Oldest"}
 """Orders of comments and what they are called."""
 
+_VOTES = {"1": 1, "-1": -1, "0": 0}
 _COMMENTS = (
     "SELECT c.*, u.username AS author, coalesce(v.value, 0) AS vote "
     "FROM comments c JOIN users u ON u.id = c.user_id "
-    "LEFT JOIN comment_votes v ON v.comment_id = c.id AND v.user_id = :me "
+    "LEFT JOIN comment_votes v ON v.comment_id = c.id AND v.user_id = ?"
 )
 
 
@@ -40,9 +42,7 @@ class Thread:
 
 def threads_of(context: RequestContext, post_id: int, sort: str) -> list[Thread]:
     """Return all comments of a post, replies below what they answer."""
-    rows = named(
-        context, _COMMENTS + "WHERE c.post_id = :post", {"post": post_id, "me": me(context)}
-    )
+    rows = context.rows(f"{_COMMENTS} WHERE c.post_id = ?", context.user_id, post_id)
     if sort == "best":
         rows.sort(key=lambda row: (-row["score"], row["id"]))
     else:
@@ -83,11 +83,11 @@ def save(context: RequestContext, number: str) -> Response:
     """Keep a post for later, or stop keeping it."""
     row = post_of(context, number)
     if context.field("value") == "1":
-        context.run("INSERT OR IGNORE INTO saved_posts VALUES (?, ?)", me(context), row["id"])
+        context.run("INSERT OR IGNORE INTO saved_posts VALUES (?, ?)", context.user_id, row["id"])
         context.flash("The post is saved.")
     else:
         context.run(
-            "DELETE FROM saved_posts WHERE user_id = ? AND post_id = ?", me(context), row["id"]
+            "DELETE FROM saved_posts WHERE user_id = ? AND post_id = ?", context.user_id, row["id"]
         )
         context.flash("The post is no longer saved.")
     return context.redirect(context.way_back(f"/p/{row['id']}"))
@@ -106,10 +106,53 @@ def show_post(
         status=422 if wrong else 200,
         post=row,
         forum=forum_of(context, row["forum"]),
-        threads=threads[pages.offset : pages.offset + pages.size],
+        threads=pages.cut(threads),
         pages=pages,
         sort=sort,
         sorts=SORTS,
         wrong=wrong,
         body=body,
     )
+
+
+@SITE.post("/p/{number}/vote", signed_in=True)
+def vote_post(context: RequestContext, number: str) -> Response:
+    """Vote on a post."""
+    post = post_of(context, number)
+    change = _vote(context, "post", post)
+    score = post["score"] + change
+    context.update("posts", post["id"], score=score, heat=heat(score, post["created_at"]))
+    return context.redirect(context.way_back(f"/p/{post['id']}"))
+
+
+@SITE.post("/comments/{number}/vote", signed_in=True)
+def vote_comment(context: RequestContext, number: str) -> Response:
+    """Vote on a comment."""
+    comment = comment_of(context, number)
+    change = _vote(context, "comment", comment)
+    context.run("UPDATE comments SET score = score + ? WHERE id = ?", change, comment["id"])
+    return context.redirect(context.way_back(f"/p/{comment['post_id']}"))
+
+
+def _vote(context: RequestContext, kind: str, row: sqlite3.Row) -> int:
+    """Note the vote and return by how much the score changes."""
+    if row["user_id"] == context.user_id:
+        raise Forbidden("You cannot vote for what you wrote yourself.")
+    value = _VOTES.get(context.field("value"))
+    if value is None:
+        raise Forbidden("A vote is 1, -1 or 0.")
+    if value:
+        context.run(
+            f"INSERT OR REPLACE INTO {kind}_votes VALUES (?, ?, ?)",
+            row["id"],
+            context.user_id,
+            value,
+        )
+    else:
+        context.run(
+            f"DELETE FROM {kind}_votes WHERE {kind}_id = ? AND user_id = ?",
+            row["id"],
+            context.user_id,
+        )
+    change: int = value - row["vote"]
+    return change

@@ -7,26 +7,26 @@ from typing import Any
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.paging import Pages
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.reddit.listing import SORTS, list_posts
-from agentgym_envs.sites.reddit.lookup import Forbidden, me, user_of
+from agentgym_envs.sites.reddit.lookup import user_of
 from agentgym_envs.sites.reddit.site import SITE
-from agentgym_envs.sites.web import RequestContext
+from agentgym_envs.sites.web import Forbidden, RequestContext
 
-_WRITTEN = (
-    "SELECT c.*, p.title, f.title AS forum_title FROM comments c "
-    "JOIN posts p ON p.id = c.post_id JOIN forums f ON f.id = p.forum_id "
-    "WHERE c.user_id = ? AND NOT c.is_deleted "
-)
+_COLUMNS = "c.*, p.title, f.title AS forum_title"
+_PLACE = "JOIN posts p ON p.id = c.post_id JOIN forums f ON f.id = p.forum_id"
 
 
 @SITE.get("/u/{username}")
 def profile(context: RequestContext, username: str) -> Response:
     """Show somebody: their numbers, and what they wrote last."""
     person = user_of(context, username)
-    where = "p.user_id = :author"
-    listing = list_posts(context, where, sort="new", author=person["id"])
-    comments = context.rows(_WRITTEN + "ORDER BY c.id DESC LIMIT 5", person["id"])
+    listing = list_posts(context, "p.user_id = ?", person["id"], sort="new")
+    comments = context.rows(
+        f"SELECT {_COLUMNS} FROM comments c {_PLACE} "
+        "WHERE c.user_id = ? AND NOT c.is_deleted ORDER BY c.id DESC LIMIT 5",
+        person["id"],
+    )
     return _render(
         context, person, "overview", posts=listing.posts[:5], comments=comments, pages=None
     )
@@ -36,7 +36,7 @@ def profile(context: RequestContext, username: str) -> Response:
 def profile_posts(context: RequestContext, username: str) -> Response:
     """List somebody's posts."""
     person = user_of(context, username)
-    listing = list_posts(context, "p.user_id = :author", default="new", author=person["id"])
+    listing = list_posts(context, "p.user_id = ?", person["id"], default="new")
     return _render(
         context,
         person,
@@ -54,14 +54,10 @@ def profile_comments(context: RequestContext, username: str) -> Response:
     """List somebody's comments."""
     person = user_of(context, username)
     sort = "top" if context.field("sort") == "top" else "new"
-    total = context.value(
-        "SELECT count(*) FROM comments WHERE user_id = ? AND NOT is_deleted", person["id"]
-    )
-    pages = Pages.of(context, total, 10)
     order = "c.score DESC, c.id DESC" if sort == "top" else "c.id DESC"
-    comments = context.rows(
-        f"{_WRITTEN} ORDER BY {order} LIMIT {pages.size} OFFSET {pages.offset}", person["id"]
-    )
+    listing = Listing(context, "comments c", size=10)
+    listing.where("c.user_id = ? AND NOT c.is_deleted", person["id"])
+    comments, pages = listing.rows(_COLUMNS, joined=_PLACE, order=order)
     return _render(
         context,
         person,
@@ -78,15 +74,17 @@ def profile_comments(context: RequestContext, username: str) -> Response:
 def block(context: RequestContext, username: str) -> Response:
     """Block somebody, or stop."""
     person = user_of(context, username)
-    if person["id"] == me(context):
+    if person["id"] == context.user_id:
         raise Forbidden("You cannot block yourself.")
     if context.field("value") == "1":
-        context.run("INSERT OR IGNORE INTO blocked_users VALUES (?, ?)", me(context), person["id"])
+        context.run(
+            "INSERT OR IGNORE INTO blocked_users VALUES (?, ?)", context.user_id, person["id"]
+        )
         context.flash(f"{person['username']} is blocked: their posts leave your front page.")
     else:
         context.run(
             "DELETE FROM blocked_users WHERE user_id = ? AND blocked_id = ?",
-            me(context),
+            context.user_id,
             person["id"],
         )
         context.flash(f"{person['username']} is no longer blocked.")
@@ -101,7 +99,7 @@ def _render(context: RequestContext, person: sqlite3.Row, tab: str, **variables:
         "(SELECT coalesce(sum(score), 0) FROM comments WHERE user_id = u.id AND NOT is_deleted) "
         "AS karma, EXISTS (SELECT 1 FROM blocked_users WHERE user_id = ? AND blocked_id = u.id) "
         "AS is_blocked FROM users u WHERE u.id = ?",
-        me(context),
+        context.user_id,
         person["id"],
     )
     moderated = context.rows(

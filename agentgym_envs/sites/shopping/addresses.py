@@ -6,20 +6,20 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.shopping.fields import Fields, Texts
+from agentgym_envs.sites.forms import Texts
+from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 
 @SITE.get("/account/addresses", signed_in=True)
 def addresses(context: RequestContext) -> Response:
     """List the addresses, the default one first."""
-    assert context.user is not None
     return context.render(
         "addresses.html",
         addresses=context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id",
-            context.user["id"],
+            context.user_id,
         ),
     )
 
@@ -34,16 +34,11 @@ def new(context: RequestContext) -> Response:
 @SITE.post("/account/addresses/new", signed_in=True)
 def add(context: RequestContext) -> Response:
     """Add an address."""
-    assert context.user is not None
-    fields = Fields(context)
+    fields = ShopFields(context)
     address = fields.address()
-    if not fields.is_valid:
+    if fields.errors:
         return _form(context, fields.values, fields.errors, None)
-    number = context.run(
-        "INSERT INTO addresses (customer_id, name, street, town, postcode, phone) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        *(context.user["id"], *address.values()),
-    )
+    number = context.insert("addresses", customer_id=context.user_id, **address)
     if context.field("default"):
         _make_default(context, number)
     context.flash("The address was added.")
@@ -54,21 +49,18 @@ def add(context: RequestContext) -> Response:
 def edit(context: RequestContext, number: str) -> Response:
     """Show the form of an address."""
     row = _address(context, number)
-    return _form(context, Texts((key, str(row[key])) for key in row.keys()), Texts(), row)
+    return _form(context, Texts({key: str(row[key]) for key in row.keys()}), Texts(), row)
 
 
 @SITE.post("/account/addresses/{number}", signed_in=True)
 def save(context: RequestContext, number: str) -> Response:
     """Change an address."""
     row = _address(context, number)
-    fields = Fields(context)
+    fields = ShopFields(context)
     address = fields.address()
-    if not fields.is_valid:
+    if fields.errors:
         return _form(context, fields.values, fields.errors, row)
-    context.run(
-        "UPDATE addresses SET name = ?, street = ?, town = ?, postcode = ?, phone = ? WHERE id = ?",
-        *(*address.values(), row["id"]),
-    )
+    context.update("addresses", row["id"], **address)
     if context.field("default"):
         _make_default(context, row["id"])
     context.flash("The address was saved.")
@@ -98,20 +90,16 @@ def delete(context: RequestContext, number: str) -> Response:
 
 
 def _address(context: RequestContext, number: str) -> sqlite3.Row:
-    assert context.user is not None
-    row = context.row(
-        "SELECT * FROM addresses WHERE id = ? AND customer_id = ?", number, context.user["id"]
+    return context.find(
+        "There is no such address in your address book.",
+        "SELECT * FROM addresses WHERE id = ? AND customer_id = ?",
+        *(number, context.user_id),
     )
-    if row is None:
-        raise NotFound("There is no such address in your address book.")
-    return row
 
 
 def _make_default(context: RequestContext, number: int) -> None:
-    assert context.user is not None
     context.run(
-        "UPDATE addresses SET is_default = (id = ?) WHERE customer_id = ?",
-        *(number, context.user["id"]),
+        "UPDATE addresses SET is_default = (id = ?) WHERE customer_id = ?", number, context.user_id
     )
 
 

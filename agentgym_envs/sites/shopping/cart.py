@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from agentgym_envs.sites.shopping.delivery import discount_of
-from agentgym_envs.sites.shopping.fields import MOST_OF_ONE
 from agentgym_envs.sites.shopping.product import product_of
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
+
+MOST_OF_ONE = 99
+"""The largest quantity of one product in a cart."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,13 @@ class Cart:
 
 def cart_of(context: RequestContext) -> Cart:
     """Return the signed-in customer's cart."""
-    assert context.user is not None
     items = context.rows(
         "SELECT i.id, i.product_id, i.quantity, p.name, p.slug, p.sku, p.stock, p.is_enabled, "
         "coalesce(p.special_price, p.price) AS cost FROM cart_items i "
         "JOIN products p ON p.id = i.product_id WHERE i.customer_id = ? ORDER BY i.id",
-        context.user["id"],
+        context.user_id,
     )
-    code = context.value("SELECT coupon FROM checkouts WHERE customer_id = ?", context.user["id"])
+    code = context.value("SELECT coupon FROM checkouts WHERE customer_id = ?", context.user_id)
     return Cart(items, valid_coupon(context, code) if code else None)
 
 
@@ -78,8 +79,7 @@ def put_in_cart(
     Returns:
         What is in the way; empty if nothing.
     """
-    assert context.user is not None
-    key = (context.user["id"], product_id)
+    key = (context.user_id, product_id)
     row = context.row("SELECT name, stock, is_enabled FROM products WHERE id = ?", product_id)
     assert row is not None
     present = context.value(
@@ -148,7 +148,6 @@ def remove(context: RequestContext, item: str) -> Response:
 @SITE.post("/cart/coupon", signed_in=True)
 def coupon(context: RequestContext) -> Response:
     """Apply a coupon; an empty code takes it back."""
-    assert context.user is not None
     code = context.field("code")
     row = valid_coupon(context, code[:40])
     if code and row is None:
@@ -159,7 +158,7 @@ def coupon(context: RequestContext) -> Response:
     context.run(
         "INSERT INTO checkouts (customer_id, coupon) VALUES (?, ?) "
         "ON CONFLICT (customer_id) DO UPDATE SET coupon = excluded.coupon",
-        *(context.user["id"], None if row is None else row["code"]),
+        *(context.user_id, None if row is None else row["code"]),
     )
     context.flash(
         "The coupon was removed." if row is None else f"Coupon {row['code']} was applied."
@@ -168,10 +167,8 @@ def coupon(context: RequestContext) -> Response:
 
 
 def _item(context: RequestContext, item: str) -> sqlite3.Row:
-    assert context.user is not None
-    row = context.row(
-        "SELECT * FROM cart_items WHERE id = ? AND customer_id = ?", item, context.user["id"]
+    return context.find(
+        "This is not in your cart.",
+        "SELECT * FROM cart_items WHERE id = ? AND customer_id = ?",
+        *(item, context.user_id),
     )
-    if row is None:
-        raise NotFound("This is not in your cart.")
-    return row

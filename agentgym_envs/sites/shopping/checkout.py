@@ -13,9 +13,9 @@ from agentgym_envs.sites.shopping.delivery import (
     ShippingMethod,
     order_number,
 )
-from agentgym_envs.sites.shopping.fields import Fields
+from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 _METHODS = {method.key: method for method in SHIPPING_METHODS}
 _PAYMENTS = dict(PAYMENT_METHODS)
@@ -24,19 +24,20 @@ _PAYMENTS = dict(PAYMENT_METHODS)
 @SITE.get("/checkout", signed_in=True)
 def address_step(context: RequestContext) -> Response:
     """Ask where to ship to."""
-    return _back_to_cart(context, cart_of(context)) or _address_page(context, Fields(context), "")
+    return _back_to_cart(context, cart_of(context)) or _address_page(
+        context, ShopFields(context), ""
+    )
 
 
 @SITE.post("/checkout/address", signed_in=True)
 def choose_address(context: RequestContext) -> Response:
     """Take an address of the address book."""
-    assert context.user is not None
     address = context.value(
         "SELECT id FROM addresses WHERE id = ? AND customer_id = ?",
-        *(context.field("address"), context.user["id"]),
+        *(context.field("address"), context.user_id),
     )
     if address is None:
-        return _address_page(context, Fields(context), "Please choose an address.")
+        return _address_page(context, ShopFields(context), "Please choose an address.")
     _remember(context, "address_id", address)
     return context.redirect("/checkout/delivery")
 
@@ -44,16 +45,11 @@ def choose_address(context: RequestContext) -> Response:
 @SITE.post("/checkout/new-address", signed_in=True)
 def new_address(context: RequestContext) -> Response:
     """Take a new address; it also goes into the address book."""
-    assert context.user is not None
-    fields = Fields(context)
+    fields = ShopFields(context)
     address = fields.address()
-    if not fields.is_valid:
+    if fields.errors:
         return _address_page(context, fields, "")
-    number = context.run(
-        "INSERT INTO addresses (customer_id, name, street, town, postcode, phone) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        *(context.user["id"], *address.values()),
-    )
+    number = context.insert("addresses", customer_id=context.user_id, **address)
     _remember(context, "address_id", number)
     return context.redirect("/checkout/delivery")
 
@@ -65,16 +61,16 @@ def delivery_step(context: RequestContext) -> Response:
     state = _state(context)
     if away is None and (state is None or state["address_id"] is None):
         away = context.redirect("/checkout")
-    return away or _delivery_page(context, Fields(context))
+    return away or _delivery_page(context, ShopFields(context))
 
 
 @SITE.post("/checkout/delivery", signed_in=True)
 def choose_delivery(context: RequestContext) -> Response:
     """Take the ways of shipping and payment."""
-    fields = Fields(context)
+    fields = ShopFields(context)
     shipping = fields.choice("shipping", list(_METHODS), "Please choose a shipping method.")
     payment = fields.choice("payment", list(_PAYMENTS), "Please choose a payment method.")
-    if not fields.is_valid:
+    if fields.errors:
         return _delivery_page(context, fields)
     _remember(context, "shipping_method", shipping)
     _remember(context, "payment_method", payment)
@@ -99,7 +95,6 @@ def review_step(context: RequestContext) -> Response:
 @SITE.post("/checkout/order", signed_in=True)
 def place(context: RequestContext) -> Response:
     """Place the order."""
-    assert context.user is not None
     cart = cart_of(context)
     if away := _back_to_cart(context, cart):
         return away
@@ -113,12 +108,11 @@ def place(context: RequestContext) -> Response:
 @SITE.get("/checkout/done/{number}", signed_in=True)
 def done(context: RequestContext, number: str) -> Response:
     """Confirm an order."""
-    assert context.user is not None
-    order = context.row(
-        "SELECT * FROM orders WHERE number = ? AND customer_id = ?", number, context.user["id"]
+    order = context.find(
+        "There is no such order.",
+        "SELECT * FROM orders WHERE number = ? AND customer_id = ?",
+        *(number, context.user_id),
     )
-    if order is None:
-        raise NotFound("There is no such order.")
     return context.render("checkout_done.html", order=order)
 
 
@@ -135,8 +129,7 @@ def _back_to_cart(context: RequestContext, cart: Cart) -> Response | None:
 
 
 def _state(context: RequestContext) -> sqlite3.Row | None:
-    assert context.user is not None
-    return context.row("SELECT * FROM checkouts WHERE customer_id = ?", context.user["id"])
+    return context.row("SELECT * FROM checkouts WHERE customer_id = ?", context.user_id)
 
 
 def _choices(context: RequestContext) -> tuple[sqlite3.Row, ShippingMethod, str] | None:
@@ -152,23 +145,21 @@ def _choices(context: RequestContext) -> tuple[sqlite3.Row, ShippingMethod, str]
 
 
 def _remember(context: RequestContext, column: str, value: int | str) -> None:
-    assert context.user is not None
     context.run(
         f"INSERT INTO checkouts (customer_id, {column}) VALUES (?, ?) "
         f"ON CONFLICT (customer_id) DO UPDATE SET {column} = excluded.{column}",
-        *(context.user["id"], value),
+        *(context.user_id, value),
     )
 
 
-def _address_page(context: RequestContext, fields: Fields, error: str) -> Response:
-    assert context.user is not None
+def _address_page(context: RequestContext, fields: ShopFields, error: str) -> Response:
     state = _state(context)
     return context.render(
         "checkout_address.html",
-        status=200 if fields.is_valid and not error else 422,
+        status=422 if error else fields.status,
         addresses=context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id",
-            context.user["id"],
+            context.user_id,
         ),
         chosen=state["address_id"] if state else None,
         values=fields.values,
@@ -177,11 +168,11 @@ def _address_page(context: RequestContext, fields: Fields, error: str) -> Respon
     )
 
 
-def _delivery_page(context: RequestContext, fields: Fields) -> Response:
+def _delivery_page(context: RequestContext, fields: ShopFields) -> Response:
     state = _state(context)
     return context.render(
         "checkout_delivery.html",
-        status=200 if fields.is_valid else 422,
+        status=fields.status,
         methods=SHIPPING_METHODS,
         payments=PAYMENT_METHODS,
         shipping=fields.values.get("shipping", state["shipping_method"] if state else ""),
@@ -194,31 +185,37 @@ def _store(
     context: RequestContext, cart: Cart, address: sqlite3.Row, method: ShippingMethod, payment: str
 ) -> str:
     """Write the order, take the goods from stock and empty the cart."""
-    assert context.user is not None
-    customer = context.user["id"]
     order_id = context.value("SELECT max(id) + 1 FROM orders") or 1
     number = order_number(order_id)
     coupon = None if cart.coupon is None else cart.coupon["code"]
-    context.run(
-        "INSERT INTO orders (id, number, customer_id, status, created_at, name, street, town, "
-        "postcode, phone, shipping_method, shipping, payment_method, coupon, discount, subtotal, "
-        "total) VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        *(order_id, number, customer, context.now, address["name"], address["street"]),
-        *(address["town"], address["postcode"], address["phone"], method.title, method.price),
-        *(payment, coupon, cart.discount, cart.subtotal, cart.total + method.price),
+    context.insert(
+        "orders",
+        **{line: address[line] for line in ("name", "street", "town", "postcode", "phone")},
+        id=order_id,
+        number=number,
+        customer_id=context.user_id,
+        status="pending",
+        created_at=context.now,
+        shipping_method=method.title,
+        shipping=method.price,
+        payment_method=payment,
+        coupon=coupon,
+        discount=cart.discount,
+        subtotal=cart.subtotal,
+        total=cart.total + method.price,
     )
     for item in cart.items:
-        context.run(
-            "INSERT INTO order_items (order_id, product_id, name, sku, price, quantity) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            *(order_id, item["product_id"], item["name"], item["sku"], item["cost"]),
-            item["quantity"],
+        context.insert(
+            "order_items",
+            **{column: item[column] for column in ("product_id", "name", "sku", "quantity")},
+            order_id=order_id,
+            price=item["cost"],
         )
         context.run(
             "UPDATE products SET stock = stock - ? WHERE id = ?",
             *(item["quantity"], item["product_id"]),
         )
     context.run("UPDATE coupons SET times_used = times_used + 1 WHERE code = ?", coupon)
-    context.run("DELETE FROM cart_items WHERE customer_id = ?", customer)
-    context.run("DELETE FROM checkouts WHERE customer_id = ?", customer)
+    context.run("DELETE FROM cart_items WHERE customer_id = ?", context.user_id)
+    context.run("DELETE FROM checkouts WHERE customer_id = ?", context.user_id)
     return number

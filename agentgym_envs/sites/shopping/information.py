@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.shopping.fields import Fields, Texts
+from agentgym_envs.sites.forms import Texts
+from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import NOT_FOUND, RequestContext
 
 
 @SITE.get("/contact")
@@ -20,19 +21,15 @@ def contact(context: RequestContext) -> Response:
 @SITE.post("/contact")
 def send(context: RequestContext) -> Response:
     """Store a message to the shop."""
-    fields = Fields(context)
-    values = (
-        fields.text("name", "Name"),
-        fields.email(),
-        fields.text("message", "Message", least=10, most=2000),
-    )
-    if not fields.is_valid:
+    fields = ShopFields(context)
+    name, email = fields.text("name", "Name"), fields.email()
+    message = fields.text("message", "Message", least=10, most=2000)
+    if fields.errors:
         return context.render(
             "contact.html", status=422, values=fields.values, errors=fields.errors
         )
-    context.run(
-        "INSERT INTO contact_messages (name, email, message, created_at) VALUES (?, ?, ?, ?)",
-        *(*values, context.now),
+    context.insert(
+        "contact_messages", name=name, email=email, message=message, created_at=context.now
     )
     context.flash("Thank you for your message. We answer within two working days.")
     return context.redirect("/contact")
@@ -41,8 +38,6 @@ def send(context: RequestContext) -> Response:
 @SITE.get("/page/{key}")
 def page(context: RequestContext, key: str) -> Response:
     """Show an information page."""
-    row = context.row("SELECT * FROM pages WHERE url_key = ? AND is_enabled", key)
-    if row is None:
-        raise NotFound()
+    row = context.find(NOT_FOUND, "SELECT * FROM pages WHERE url_key = ? AND is_enabled", key)
     paragraphs = [part for part in row["content"].split("\n\n") if part.strip()]
     return context.render("page.html", page=row, paragraphs=paragraphs)

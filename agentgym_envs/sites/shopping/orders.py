@@ -6,11 +6,12 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.paging import Pages
+from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping.cart import put_in_cart
 from agentgym_envs.sites.shopping.delivery import CANCEL_REASONS, STATUSES
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 PER_PAGE = 10
 STATUS_OPTIONS = [("", "All statuses"), *((status, status.capitalize()) for status in STATUSES)]
@@ -19,25 +20,19 @@ STATUS_OPTIONS = [("", "All statuses"), *((status, status.capitalize()) for stat
 @SITE.get("/account/orders", signed_in=True)
 def orders(context: RequestContext) -> Response:
     """List the orders, the latest first, by status and by a product's name."""
-    assert context.user is not None
     status, product = context.field("status"), context.field("product")
-    condition = (
-        "customer_id = ? AND (? = '' OR status = ?) AND (? = '' OR EXISTS (SELECT 1 FROM "
-        "order_items i WHERE i.order_id = o.id AND instr(lower(i.name), ?)))"
-    )
-    values = (context.user["id"], status, status, product, product.lower())
-    total = context.value(f"SELECT count(*) FROM orders o WHERE {condition}", *values)
-    pages = Pages.of(context, total, PER_PAGE)
-    return context.render(
-        "orders.html",
-        pages=pages,
-        statuses=STATUS_OPTIONS,
-        orders=context.rows(
-            f"SELECT * FROM orders o WHERE {condition} ORDER BY created_at DESC, id DESC "
-            "LIMIT ? OFFSET ?",
-            *(*values, pages.size, pages.offset),
-        ),
-    )
+    listing = Listing(context, "orders o", size=PER_PAGE)
+    listing.where("customer_id = ?", context.user_id)
+    if status:
+        listing.where("status = ?", status)
+    if product:
+        listing.where(
+            "EXISTS (SELECT 1 FROM order_items i WHERE i.order_id = o.id "
+            "AND instr(lower(i.name), ?))",
+            product.lower(),
+        )
+    rows, pages = listing.rows("*", order="created_at DESC, id DESC")
+    return context.render("orders.html", pages=pages, statuses=STATUS_OPTIONS, orders=rows)
 
 
 @SITE.get("/account/orders/{number}", signed_in=True)
@@ -73,29 +68,30 @@ def cancel(context: RequestContext, number: str) -> Response:
     reason = context.field("reason")
     if reason not in CANCEL_REASONS:
         return _page(context, row, error="Please choose a reason.")
-    context.run("UPDATE orders SET status = 'cancelled' WHERE id = ?", row["id"])
+    context.update("orders", row["id"], status="cancelled")
     context.run(
         "UPDATE products SET stock = stock + i.quantity FROM order_items i "
         "WHERE i.order_id = ? AND i.product_id = products.id",
         row["id"],
     )
-    context.run(
-        "INSERT INTO order_comments (order_id, text, status, is_customer_notified, created_at) "
-        "VALUES (?, ?, 'cancelled', 1, ?)",
-        *(row["id"], reason, context.now),
+    context.insert(
+        "order_comments",
+        order_id=row["id"],
+        text=reason,
+        status="cancelled",
+        is_customer_notified=1,
+        created_at=context.now,
     )
     context.flash(f"Order {number} was cancelled.")
     return context.redirect(f"/account/orders/{number}")
 
 
 def _order(context: RequestContext, number: str) -> sqlite3.Row:
-    assert context.user is not None
-    row = context.row(
-        "SELECT * FROM orders WHERE number = ? AND customer_id = ?", number, context.user["id"]
+    return context.find(
+        "There is no such order among yours.",
+        "SELECT * FROM orders WHERE number = ? AND customer_id = ?",
+        *(number, context.user_id),
     )
-    if row is None:
-        raise NotFound("There is no such order among yours.")
-    return row
 
 
 def _items(context: RequestContext, order_id: int) -> list[sqlite3.Row]:
@@ -117,6 +113,6 @@ def _page(context: RequestContext, row: sqlite3.Row, *, error: str) -> Response:
             "SELECT * FROM order_comments WHERE order_id = ? AND is_customer_notified ORDER BY id",
             row["id"],
         ),
-        reasons=[("", "Please choose"), *((reason, reason) for reason in CANCEL_REASONS)],
+        reasons=choices_of(CANCEL_REASONS, "Please choose"),
         error=error,
     )

@@ -1,4 +1,4 @@
-"""The page of one product."""
+"""The page of one product with its reviews, writing one, and the list of one's own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.shopping.listing import COLUMNS
+from agentgym_envs.sites.forms import Texts
+from agentgym_envs.sites.listing import Listing
+from agentgym_envs.sites.shopping.catalogue import COLUMNS
+from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 REVIEWS_PER_PAGE = 6
-STARS = [
-    ("", "All ratings"),
-    *((str(n), f"{n} stars" if n > 1 else "1 star") for n in (5, 4, 3, 2, 1)),
-]
+PER_PAGE = 8  # of one's own
+RATINGS = [(str(n), f"{n} stars" if n > 1 else "1 star") for n in range(1, 6)]
 
 
 def product_of(context: RequestContext, slug: str) -> sqlite3.Row:
@@ -24,12 +24,11 @@ def product_of(context: RequestContext, slug: str) -> sqlite3.Row:
     Raises:
         NotFound: there is none.
     """
-    row = context.row(
-        f"SELECT {COLUMNS}, p.* FROM products p WHERE p.slug = ? AND p.is_enabled", slug
+    return context.find(
+        "There is no such product, or it is no longer sold.",
+        f"SELECT {COLUMNS}, p.* FROM products p WHERE p.slug = ? AND p.is_enabled",
+        slug,
     )
-    if row is None:
-        raise NotFound("There is no such product, or it is no longer sold.")
-    return row
 
 
 @SITE.get("/product/{slug}")
@@ -39,11 +38,9 @@ def product(context: RequestContext, slug: str) -> Response:
     family = row["name"].split(",")[0]
     category = context.row("SELECT * FROM categories WHERE id = ?", row["category_id"])
     assert category is not None  # a foreign key
-    stars = context.number("stars")
-    condition = "product_id = ? AND status = 'approved' AND (? = 0 OR rating = ?)"
-    values = (row["id"], stars, stars)
-    shown = context.value(f"SELECT count(*) FROM reviews WHERE {condition}", *values)
-    pages = Pages.of(context, shown, REVIEWS_PER_PAGE)
+    listing = Listing(context, "reviews", size=REVIEWS_PER_PAGE)
+    listing.where("product_id = ? AND status = 'approved'", row["id"]).number("stars", "rating")
+    reviews, pages = listing.rows("*", order="created_at DESC, id DESC")
     return context.render(
         "product.html",
         product=row,
@@ -54,11 +51,66 @@ def product(context: RequestContext, slug: str) -> Response:
             "AND (name = ? OR substr(name, 1, ?) = ?) ORDER BY id",
             *(row["category_id"], row["id"], family, len(family) + 1, f"{family},"),
         ),
-        reviews=context.rows(
-            f"SELECT * FROM reviews WHERE {condition} ORDER BY created_at DESC, id DESC "
-            "LIMIT ? OFFSET ?",
-            *(*values, pages.size, pages.offset),
-        ),
+        reviews=reviews,
         pages=pages,
-        stars=STARS,
+        stars=[("", "All ratings"), *reversed(RATINGS)],
+    )
+
+
+@SITE.get("/product/{slug}/review", signed_in=True)
+def form(context: RequestContext, slug: str) -> Response:
+    """Show an empty form."""
+    assert context.user is not None
+    values = Texts(nickname=context.user["name"].partition(" ")[0])
+    return _form(context, slug, ShopFields(context), values)
+
+
+@SITE.post("/product/{slug}/review", signed_in=True)
+def write(context: RequestContext, slug: str) -> Response:
+    """Store a review; it is shown once the shop has approved it."""
+    product = product_of(context, slug)
+    fields = ShopFields(context)
+    rating = fields.choice("rating", [key for key, _ in RATINGS], "Please choose a rating.")
+    nickname = fields.text("nickname", "Nickname", most=40)
+    title = fields.text("title", "Title", most=100)
+    body = fields.text("body", "Review", least=5, most=2000)
+    if fields.errors:
+        return _form(context, slug, fields, fields.values)
+    context.insert(
+        "reviews",
+        product_id=product["id"],
+        customer_id=context.user_id,
+        nickname=nickname,
+        title=title,
+        body=body,
+        rating=int(rating),
+        status="pending",
+        created_at=context.now,
+    )
+    context.flash("Thank you for your review. It will be shown after a check by our staff.")
+    return context.redirect(f"/product/{slug}")
+
+
+@SITE.get("/account/reviews", signed_in=True)
+def mine(context: RequestContext) -> Response:
+    """List the reviews that the visitor has written."""
+    listing = Listing(context, "reviews r", size=PER_PAGE).where(
+        "r.customer_id = ?", context.user_id
+    )
+    reviews, pages = listing.rows(
+        "r.*, p.name AS product, p.slug",
+        joined="JOIN products p ON p.id = r.product_id",
+        order="r.created_at DESC, r.id DESC",
+    )
+    return context.render("my_reviews.html", pages=pages, reviews=reviews)
+
+
+def _form(context: RequestContext, slug: str, fields: ShopFields, values: Texts) -> Response:
+    return context.render(
+        "review.html",
+        status=fields.status,
+        product=product_of(context, slug),
+        ratings=RATINGS,
+        values=values,
+        errors=fields.errors,
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentgym_envs.sites.shopping.pictures import picture
 from agentgym_envs.sites.web import RequestContext, Site
 
 SITE = Site("shopping", "Larder & Loom", Path(__file__).parent, user_table="customers")
+
+_PICTURES = tomllib.loads((SITE.folder / "pictures.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,13 @@ def frame_of(context: RequestContext) -> Frame:
 def pages_of_shop(context: RequestContext) -> list[sqlite3.Row]:
     """List the information pages, for the footer."""
     return context.rows("SELECT title, url_key FROM pages WHERE is_enabled ORDER BY id")
+
+
+def picture(product_id: int, category: str, colour: str) -> tuple[str, str]:
+    """Return the colour and the SVG path of the drawing that stands in for a photograph."""
+    unknown = _PICTURES["unknown_colours"]
+    fill = _PICTURES["colours"].get(colour) or unknown[product_id % len(unknown)]
+    return fill, _PICTURES["shapes"].get(category, _PICTURES["unknown_shape"])
 
 
 # Globals, not the handlers' business: the page that reports an error needs the frame too.

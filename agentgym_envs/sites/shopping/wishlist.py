@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from starlette.responses import Response
 
-from agentgym_envs.sites.paging import Pages
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping.cart import put_in_cart, quantity_of
 from agentgym_envs.sites.shopping.product import product_of
 from agentgym_envs.sites.shopping.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext
 
 PER_PAGE = 8
 
@@ -16,21 +18,14 @@ PER_PAGE = 8
 @SITE.get("/account/wishlist", signed_in=True)
 def wishlist(context: RequestContext) -> Response:
     """List the wishes."""
-    assert context.user is not None
-    customer = context.user["id"]
-    total = context.value("SELECT count(*) FROM wishlist_items WHERE customer_id = ?", customer)
-    pages = Pages.of(context, total, PER_PAGE)
-    return context.render(
-        "wishlist.html",
-        pages=pages,
-        items=context.rows(
-            "SELECT w.id, w.comment, p.name, p.slug, p.stock, p.is_enabled, p.price, "
-            "coalesce(p.special_price, p.price) AS cost FROM wishlist_items w "
-            "JOIN products p ON p.id = w.product_id WHERE w.customer_id = ? "
-            "ORDER BY w.id LIMIT ? OFFSET ?",
-            *(customer, pages.size, pages.offset),
-        ),
+    listing = Listing(context, "wishlist_items w", size=PER_PAGE)
+    items, pages = listing.where("w.customer_id = ?", context.user_id).rows(
+        "w.id, w.comment, p.name, p.slug, p.stock, p.is_enabled, p.price, "
+        "coalesce(p.special_price, p.price) AS cost",
+        joined="JOIN products p ON p.id = w.product_id",
+        order="w.id",
     )
+    return context.render("wishlist.html", pages=pages, items=items)
 
 
 @SITE.post("/product/{slug}/wish")
@@ -39,17 +34,13 @@ def add(context: RequestContext, slug: str) -> Response:
     product = product_of(context, slug)
     if context.user is None:
         return context.redirect(f"/login?next=/product/{slug}")
-    known = context.row(
+    if context.row(
         "SELECT 1 FROM wishlist_items WHERE customer_id = ? AND product_id = ?",
-        *(context.user["id"], product["id"]),
-    )
-    if known is not None:
+        *(context.user_id, product["id"]),
+    ):
         context.flash(f"{product['name']} is on your wish list already.", "notice")
     else:
-        context.run(
-            "INSERT INTO wishlist_items (customer_id, product_id) VALUES (?, ?)",
-            *(context.user["id"], product["id"]),
-        )
+        context.insert("wishlist_items", customer_id=context.user_id, product_id=product["id"])
         context.flash(f"{product['name']} is now on your wish list.")
     return context.redirect(f"/product/{slug}")
 
@@ -57,7 +48,7 @@ def add(context: RequestContext, slug: str) -> Response:
 @SITE.post("/account/wishlist/{item}/remove", signed_in=True)
 def remove(context: RequestContext, item: str) -> Response:
     """Take a product off the wish list."""
-    name = _item(context, item)[1]
+    name = _item(context, item)["name"]
     context.run("DELETE FROM wishlist_items WHERE id = ?", item)
     context.flash(f"{name} was removed from your wish list.")
     return _back(context)
@@ -82,13 +73,10 @@ def _back(context: RequestContext) -> Response:
     return context.redirect("/account/wishlist" + (f"?page={page}" if page > 1 else ""))
 
 
-def _item(context: RequestContext, item: str) -> tuple[int, str]:
-    assert context.user is not None
-    row = context.row(
+def _item(context: RequestContext, item: str) -> sqlite3.Row:
+    return context.find(
+        "This is not on your wish list.",
         "SELECT w.product_id, p.name FROM wishlist_items w JOIN products p ON p.id = w.product_id "
         "WHERE w.id = ? AND w.customer_id = ?",
-        *(item, context.user["id"]),
+        *(item, context.user_id),
     )
-    if row is None:
-        raise NotFound("This is not on your wish list.")
-    return row["product_id"], row["name"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.shopping_admin.entries import Entries, read_id
+from agentgym_envs.sites.forms import Fields
 from agentgym_envs.sites.shopping_admin.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext, read_id
 
-_KEY = re.compile(r"[a-z0-9-]{2,60}")
+_KEY = r"[a-z0-9-]{2,60}"
 
 
 @SITE.get("/pages", signed_in=True)
@@ -34,28 +33,25 @@ def edit_page(context: RequestContext, page_id: str) -> Response:
 def save_page(context: RequestContext, page_id: str) -> Response:
     """Change a page."""
     row = _page_of(context, page_id)
-    entries = Entries(context)
+    fields = Fields(context)
     values = {
-        "title": entries.text("title", "Title", longest=100),
-        "url_key": entries.text("url_key", "URL key", longest=60),
-        "content": entries.text("content", "Content", longest=20000),
-        "is_enabled": int(entries.is_ticked("is_enabled")),
+        "title": fields.text("title", "Title", most=100),
+        "url_key": fields.matching(
+            "url_key", "URL key", _KEY, "A URL key has small letters, digits and hyphens."
+        ),
+        "content": fields.text("content", "Content", most=20000),
+        "is_enabled": int(fields.is_ticked("is_enabled")),
     }
-    key = str(values["url_key"])
-    if key and not _KEY.fullmatch(key):
-        entries.errors["url_key"] = "A URL key has small letters, digits and hyphens."
-    elif context.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, row["id"]):
-        entries.errors["url_key"] = "Another page has this URL key."
-    if entries.errors:
-        return context.render("content_page.html", page=row, values=values, errors=entries.errors)
-    changes = ", ".join(f"{name} = ?" for name in values)
-    context.run(f"UPDATE pages SET {changes} WHERE id = ?", *values.values(), row["id"])
+    key = fields.values["url_key"]
+    if context.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, row["id"]):
+        fields.errors["url_key"] = "Another page has this URL key."
+    if fields.errors:
+        return context.render("content_page.html", page=row, values=values, errors=fields.errors)
+    context.update("pages", row["id"], **values)
     context.flash(f"The page {values['title']} was saved.")
     return context.redirect("/pages")
 
 
 def _page_of(context: RequestContext, page_id: str) -> sqlite3.Row:
-    row = context.row("SELECT * FROM pages WHERE id = ?", read_id(page_id))
-    if row is None:
-        raise NotFound("There is no such page.")
-    return row
+    sql = "SELECT * FROM pages WHERE id = ?"
+    return context.find("There is no such page.", sql, read_id(page_id))

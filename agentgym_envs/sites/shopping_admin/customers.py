@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.paging import Pages
-from agentgym_envs.sites.shopping_admin.entries import Entries, read_id
-from agentgym_envs.sites.shopping_admin.grids import Grid, choices_of
+from agentgym_envs.sites.forms import Fields, choices_of
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping_admin.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext, read_id
 
 GROUPS = ("General", "Wholesale", "Retailer")
 SORTING = {
@@ -23,7 +23,7 @@ SORTING = {
 @SITE.get("/customers", signed_in=True)
 def customers(context: RequestContext) -> Response:
     """List customers."""
-    grid = Grid(context, "customers c", SORTING)
+    grid = Listing(context, "customers c", SORTING)
     grid.contains("name", "c.name")
     grid.contains("email", "c.email")
     grid.contains("phone", "c.phone")
@@ -45,42 +45,31 @@ def customer(context: RequestContext, customer_id: str) -> Response:
 def change_group(context: RequestContext, customer_id: str) -> Response:
     """Move a customer into another group."""
     row = _customer_of(context, customer_id)
-    entries = Entries(context)
-    group = entries.one_of("group", "the group", GROUPS)
-    if entries.errors:
-        return _show(context, row, entries.errors)
-    context.run("UPDATE customers SET group_name = ? WHERE id = ?", group, row["id"])
+    fields = Fields(context)
+    group = fields.choice("group", GROUPS, "Choose one of the values for the group.")
+    if fields.errors:
+        return _show(context, row, fields.errors)
+    context.update("customers", row["id"], group_name=group)
     context.flash(f"{row['name']} is now in the group {group}.")
     return context.redirect(f"/customers/{row['id']}")
 
 
 def _customer_of(context: RequestContext, customer_id: str) -> sqlite3.Row:
-    row = context.row("SELECT * FROM customers WHERE id = ?", read_id(customer_id))
-    if row is None:
-        raise NotFound("There is no such customer.")
-    return row
+    sql = "SELECT * FROM customers WHERE id = ?"
+    return context.find("There is no such customer.", sql, read_id(customer_id))
 
 
-def _show(context: RequestContext, row: sqlite3.Row, errors: dict[str, str]) -> Response:
-    sums = context.row(
-        "SELECT count(*) AS orders, coalesce(sum(total), 0) AS total FROM orders "
-        "WHERE customer_id = ?",
-        row["id"],
+def _show(context: RequestContext, row: sqlite3.Row, errors: Mapping[str, str]) -> Response:
+    listing = Listing(context, "orders", size=8).where("customer_id = ?", row["id"])
+    orders, pages = listing.rows(
+        "number, created_at, status, total", order="created_at DESC, id DESC"
     )
-    assert sums is not None  # an aggregate always gives a row
-    pages = Pages.of(context, sums["orders"], 8)
     return context.render(
         "customer.html",
         customer=row,
-        sums=sums,
+        sums=listing.totals("count(*) AS orders, coalesce(sum(total), 0) AS total"),
         pages=pages,
-        orders=context.rows(
-            "SELECT number, created_at, status, total FROM orders WHERE customer_id = ? "
-            "ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
-            row["id"],
-            pages.size,
-            pages.offset,
-        ),
+        orders=orders,
         addresses=context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id LIMIT 10",
             row["id"],

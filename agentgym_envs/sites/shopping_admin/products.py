@@ -1,14 +1,19 @@
-"""The grid of products and what is done to many of them at once."""
+"""Products: the grid, what is done to many at once, and the forms for one, old or new."""
 
 from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.shopping_admin.entries import read_whole
-from agentgym_envs.sites.shopping_admin.grids import Grid
+from agentgym_envs.sites.forms import Fields, read_whole, write_amount
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping_admin.site import SITE
-from agentgym_envs.sites.web import RequestContext
+from agentgym_envs.sites.web import RequestContext, read_id
 
 SORTING = {
     "name": ("Name", "p.name, p.id"),
@@ -19,6 +24,11 @@ SORTING = {
 }
 MASS_ACTIONS = (("enable", "Enable"), ("disable", "Disable"), ("stock", "Set stock"))
 HIGHEST_STOCK = 99999
+_SKU = r"[A-Za-z0-9-]{3,20}"
+_TYPED = (
+    "name", "sku", "category_id", "brand", "price", "special_price", "stock", "colour", "material",
+    "weight_grams", "description", "is_enabled",
+)  # fmt: skip
 
 
 @SITE.get("/products", signed_in=True)
@@ -28,14 +38,14 @@ def products(context: RequestContext) -> Response:
         "products p JOIN categories c ON c.id = p.category_id "
         "LEFT JOIN categories above ON above.id = c.parent_id"
     )
-    grid = Grid(context, source, SORTING)
+    grid = Listing(context, source, SORTING)
     grid.contains("name", "p.name")
     grid.contains("sku", "p.sku")
     grid.contains("brand", "p.brand")
     grid.contains("category", "c.name", "coalesce(above.name, '')")
     status = context.field("status")
     if status in ("enabled", "disabled"):
-        grid.add("p.is_enabled = ?", int(status == "enabled"))
+        grid.where("p.is_enabled = ?", int(status == "enabled"))
     grid.below("stock", "p.stock")
     grid.amounts("p.price")
     rows, pages = grid.rows(
@@ -68,3 +78,112 @@ def change_many(context: RequestContext) -> Response:
             ).rowcount
         context.flash(f"{count(done, 'product')} changed.")
     return context.redirect(back)
+
+
+@SITE.get("/products/new", signed_in=True)
+def new_product(context: RequestContext) -> Response:
+    """Show an empty form."""
+    values = dict.fromkeys(_TYPED, "") | {"is_enabled": True, "stock": "0", "weight_grams": "0"}
+    return _form(context, None, values, {})
+
+
+@SITE.post("/products/new", signed_in=True)
+def add_product(context: RequestContext) -> Response:
+    """Add a product."""
+    product, fields = _read(context, 0)
+    if fields.errors:
+        return _form(context, None, fields.typed(*_TYPED), fields.errors)
+    product |= {"slug": _free_slug(context, product["name"]), "created_at": context.now}
+    context.insert("products", **product)
+    context.flash(f"{product['name']} was added.")
+    return context.redirect(f"/products?sku={product['sku']}")
+
+
+@SITE.get("/products/{product_id}", signed_in=True)
+def edit_product(context: RequestContext, product_id: str) -> Response:
+    """Show the form of a product."""
+    row = _product_of(context, product_id)
+    values = dict(row) | {
+        "price": write_amount(row["price"]),
+        "special_price": write_amount(row["special_price"]),
+    }
+    return _form(context, row, values, {})
+
+
+@SITE.post("/products/{product_id}", signed_in=True)
+def save_product(context: RequestContext, product_id: str) -> Response:
+    """Change a product."""
+    row = _product_of(context, product_id)
+    product, fields = _read(context, row["id"])
+    if fields.errors:
+        return _form(context, row, fields.typed(*_TYPED), fields.errors)
+    context.update("products", row["id"], **product)
+    context.flash(f"{product['name']} was saved.")
+    return context.redirect(f"/products/{row['id']}")
+
+
+def _product_of(context: RequestContext, product_id: str) -> sqlite3.Row:
+    sql = "SELECT * FROM products WHERE id = ?"
+    return context.find("There is no such product.", sql, read_id(product_id))
+
+
+def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], Fields]:
+    fields = Fields(context)
+    categories = [str(row["id"]) for row in context.rows("SELECT id FROM categories")]
+    wrong = "Choose one of the values for the category."
+    product: dict[str, Any] = {
+        "name": fields.text("name", "Product name", most=120),
+        "sku": fields.matching(
+            "sku", "SKU", _SKU, "A SKU has 3 to 20 letters, digits and hyphens."
+        ),
+        "category_id": fields.choice("category_id", categories, wrong),
+        "brand": fields.text("brand", "Brand", most=60, least=0),
+        "price": fields.amount("price", "Price"),
+        "special_price": fields.amount("special_price", "Special price", is_required=False),
+        "stock": fields.whole("stock", "Stock", 0, HIGHEST_STOCK),
+        "is_enabled": int(fields.is_ticked("is_enabled")),
+        "colour": fields.text("colour", "Colour", most=40, least=0),
+        "material": fields.text("material", "Material", most=60, least=0),
+        "weight_grams": fields.whole("weight_grams", "Weight in grams", 0, 999999),
+        "description": fields.text("description", "Description", most=4000, least=0),
+    }
+    sku, price, special_price = product["sku"], product["price"], product["special_price"]
+    if context.value("SELECT 1 FROM products WHERE sku = ? AND id <> ?", sku, own_id):
+        fields.errors["sku"] = "Another product has this SKU."
+    if price is not None and special_price is not None and special_price >= price:
+        fields.errors["special_price"] = "Special price must be lower than the price."
+    return product, fields
+
+
+def _free_slug(context: RequestContext, name: str) -> str:
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "product"
+    slug, number = base, 1
+    while context.value("SELECT 1 FROM products WHERE slug = ?", slug):
+        number += 1
+        slug = f"{base}-{number}"
+    return slug
+
+
+def _form(
+    context: RequestContext,
+    product: sqlite3.Row | None,
+    values: Mapping[str, Any],
+    errors: Mapping[str, str],
+) -> Response:
+    categories = context.rows(
+        "SELECT c.id, c.name, above.name AS above FROM categories c "
+        "LEFT JOIN categories above ON above.id = c.parent_id "
+        "WHERE NOT EXISTS (SELECT 1 FROM categories below WHERE below.parent_id = c.id) "
+        "ORDER BY above.name, c.name"
+    )
+    choices = [
+        (row["id"], f"{row['above']} / {row['name']}" if row["above"] else row["name"])
+        for row in categories
+    ]
+    return context.render(
+        "product.html",
+        product=product,
+        values=values,
+        errors=errors,
+        categories=[("", "Choose a category"), *choices],
+    )

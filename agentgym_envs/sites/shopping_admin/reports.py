@@ -1,228 +1,116 @@
-"""The reports: what each asks the database, and how it can be filtered and sorted.
-
-Data only; `report_pages` shows them.
-"""
+"""The reports: the list of them, and each with its filters, lines and totals."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from starlette.responses import Response
+
+from agentgym_envs.sites.filters import money
+from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping.delivery import STATUSES
+from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.web import NotFound, RequestContext
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a report.
-
-    Attributes:
-        label: its heading.
-        sql: what is selected.
-        kind: `"text"`, `"number"`, `"money"`, `"rating"`, `"product"` or `"customer"`; the last two
-            link to the page of the row's `id`.
-    """
+    """A column of a report: its heading, what is selected, and the kind of its values."""
 
     label: str
     sql: str
-    kind: str = "text"
+    kind: str
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report.
-
-    Attributes:
-        title: its name.
-        about: what it tells, in a sentence.
-        source: what follows FROM.
-        columns: from left to right.
-        sorting: as `Grid` takes it.
-        group: what follows GROUP BY; empty for one line per row.
-        row_id: what identifies the row's product or customer; empty where nothing is linked.
-        moment: the column that the days filter; empty for no such filter.
-        status: the column that the list box "Status" filters, its values in `statuses`.
-        search: the text filter: its label and its columns.
-        bound: the filter "... below": its label, column, and what it is when left empty.
-        totals: the last line: SQL of an aggregate for each column, "" for an empty cell.
-    """
+    """A report; `reports.toml` says what its attributes are."""
 
     title: str
     about: str
     source: str
-    columns: tuple[Column, ...]
+    columns: list[Column]
     sorting: Mapping[str, tuple[str, str]]
     group: str = ""
     row_id: str = ""
     moment: str = ""
     status: str = ""
-    statuses: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = STATUSES
     search: tuple[str, ...] = ()
     bound: tuple[str, str, str] = ("", "", "")
-    totals: tuple[str, ...] = field(default=())
+    totals: tuple[str, ...] = ()
 
 
-_ITEMS = "sum((SELECT sum(i.quantity) FROM order_items i WHERE i.order_id = o.id))"
-_ORDER_ITEMS = (
-    "orders o JOIN order_items i ON i.order_id = o.id JOIN products p ON p.id = i.product_id "
-    "JOIN categories c ON c.id = p.category_id LEFT JOIN categories above ON above.id = c.parent_id"
-)
+def _report(row: dict[str, Any]) -> Report:
+    return Report(**row | {"columns": [Column(*column) for column in row["columns"]]})
 
 
-def _sales(title: str, about: str, period: str) -> Report:
-    return Report(
-        title=title,
-        about=about,
-        source="orders o",
-        columns=(
-            Column("Period", f"{period} AS period"),
-            Column("Orders", "count(*)", "number"),
-            Column("Items", _ITEMS, "number"),
-            Column("Discount", "sum(o.discount)", "money"),
-            Column("Revenue", "sum(o.total)", "money"),
-        ),
-        sorting={
-            "newest": ("Newest first", "period DESC"),
-            "oldest": ("Oldest first", "period"),
-            "revenue": ("Revenue: high to low", "sum(o.total) DESC, period"),
-        },
-        group=period,
-        moment="o.created_at",
-        status="o.status",
-        statuses=STATUSES,
-        totals=("", "count(*)", _ITEMS, "sum(o.discount)", "sum(o.total)"),
-    )
-
-
-REPORTS: dict[str, Report] = {
-    "sales-by-month": _sales(
-        "Sales by month",
-        "Orders, items and revenue of every month.",
-        "substr(o.created_at, 1, 7)",
-    ),
-    "sales-by-day": _sales(
-        "Sales by day",
-        "Orders, items and revenue of every day.",
-        "substr(o.created_at, 1, 10)",
-    ),
-    "best-sellers": Report(
-        title="Best sellers",
-        about="The products that were ordered most in a period.",
-        source=_ORDER_ITEMS,
-        columns=(
-            Column("Product", "p.name", "product"),
-            Column("SKU", "p.sku"),
-            Column("Units", "sum(i.quantity)", "number"),
-            Column("Revenue", "sum(i.quantity * i.price)", "money"),
-        ),
-        sorting={
-            "units": ("Units: high to low", "sum(i.quantity) DESC, p.name"),
-            "revenue": ("Revenue: high to low", "sum(i.quantity * i.price) DESC, p.name"),
-        },
-        group="p.id",
-        row_id="p.id",
-        moment="o.created_at",
-        status="o.status",
-        statuses=STATUSES,
-        search=("Category", "c.name", "coalesce(above.name, '')"),
-    ),
-    "customers": Report(
-        title="Customers by orders",
-        about="Who orders how often, and for how much.",
-        source="orders o JOIN customers c ON c.id = o.customer_id",
-        columns=(
-            Column("Customer", "c.name", "customer"),
-            Column("Group", "c.group_name"),
-            Column("Orders", "count(*)", "number"),
-            Column("Total", "sum(o.total)", "money"),
-        ),
-        sorting={
-            "orders": ("Orders: high to low", "count(*) DESC, c.name"),
-            "total": ("Total: high to low", "sum(o.total) DESC, c.name"),
-        },
-        group="c.id",
-        row_id="c.id",
-        moment="o.created_at",
-        status="o.status",
-        statuses=STATUSES,
-        search=("Group", "c.group_name"),
-    ),
-    "low-stock": Report(
-        title="Low stock",
-        about="Products of which little is left.",
-        source="products p JOIN categories c ON c.id = p.category_id",
-        columns=(
-            Column("Product", "p.name", "product"),
-            Column("SKU", "p.sku"),
-            Column("Category", "c.name"),
-            Column("Stock", "p.stock", "number"),
-        ),
-        sorting={
-            "stock": ("Stock: low to high", "p.stock, p.name"),
-            "name": ("Product", "p.name, p.id"),
-        },
-        row_id="p.id",
-        search=("Category", "c.name"),
-        bound=("Stock below", "p.stock", "10"),
-    ),
-    "search-terms": Report(
-        title="Search terms",
-        about="What people look for in the shop, and how much they find.",
-        source="search_terms",
-        columns=(
-            Column("Term", "term"),
-            Column("Results", "results", "number"),
-            Column("Uses", "uses", "number"),
-        ),
-        sorting={
-            "uses": ("Uses: high to low", "uses DESC, term"),
-            "results": ("Results: low to high", "results, term"),
-            "term": ("Term", "term"),
-        },
-        search=("Term", "term"),
-        bound=("Results below", "results", ""),
-    ),
-    "coupons": Report(
-        title="Coupon usage",
-        about="How often each coupon was used, and what it cost.",
-        source="orders o JOIN coupons k ON k.code = o.coupon",
-        columns=(
-            Column("Code", "k.code"),
-            Column("Name", "k.name"),
-            Column("Orders", "count(*)", "number"),
-            Column("Discount", "sum(o.discount)", "money"),
-            Column("Revenue", "sum(o.total)", "money"),
-        ),
-        sorting={
-            "orders": ("Orders: high to low", "count(*) DESC, k.code"),
-            "discount": ("Discount: high to low", "sum(o.discount) DESC, k.code"),
-            "code": ("Code", "k.code"),
-        },
-        group="k.id",
-        moment="o.created_at",
-        status="o.status",
-        statuses=STATUSES,
-    ),
-    "reviews": Report(
-        title="Reviews per product",
-        about="How many reviews each product has, and how good they are.",
-        source="reviews r JOIN products p ON p.id = r.product_id",
-        columns=(
-            Column("Product", "p.name", "product"),
-            Column("Reviews", "count(*)", "number"),
-            Column("Average rating", "avg(r.rating)", "rating"),
-            Column("Last review", "substr(max(r.created_at), 1, 10)"),
-        ),
-        sorting={
-            "reviews": ("Reviews: high to low", "count(*) DESC, p.name"),
-            "best": ("Rating: high to low", "avg(r.rating) DESC, count(*) DESC, p.name"),
-            "worst": ("Rating: low to high", "avg(r.rating), count(*) DESC, p.name"),
-        },
-        group="p.id",
-        row_id="p.id",
-        moment="r.created_at",
-        status="r.status",
-        statuses=("approved", "pending", "rejected"),
-        search=("Product", "p.name"),
-    ),
-}
+_TEXT = Path(__file__).with_name("reports.toml").read_text(encoding="utf-8")
+REPORTS = {key: _report(row) for key, row in tomllib.loads(_TEXT).items()}
 """Every report by the last part of its address."""
+
+
+def _write(value: str | int | float | None, kind: str) -> str:
+    """Write a cell of a report; an aggregate over nothing counts as 0."""
+    if kind == "money":
+        return money(int(value or 0))
+    if kind == "number":
+        return f"{int(value or 0):,}"
+    if kind == "rating":
+        return f"{float(value or 0):.2f}"
+    return str(value)
+
+
+@SITE.get("/reports", signed_in=True)
+def reports(context: RequestContext) -> Response:
+    """List the reports."""
+    return context.render("reports.html", reports=REPORTS)
+
+
+@SITE.get("/reports/{key}", signed_in=True)
+def report(context: RequestContext, key: str) -> Response:
+    """Show a report."""
+    chosen = REPORTS.get(key)
+    if chosen is None:
+        raise NotFound("There is no such report.")
+    grid = Listing(context, chosen.source, chosen.sorting)
+    if chosen.moment:
+        grid.days(chosen.moment)
+    if chosen.status:
+        grid.equals("status", chosen.status, chosen.statuses)
+    if chosen.search:
+        grid.contains("search", *chosen.search[1:])
+    label, column, default = chosen.bound
+    if label:
+        grid.below("below", column, default)
+    columns = [
+        f"{c.sql} AS c{n}" if " AS " not in c.sql else c.sql for n, c in enumerate(chosen.columns)
+    ]
+    rows, pages = grid.rows(
+        ", ".join([f"{chosen.row_id or 0} AS id", *columns]), group=chosen.group
+    )
+    lines = [
+        (
+            row["id"],
+            [_write(v, c.kind) for v, c in zip(list(row)[1:], chosen.columns, strict=True)],
+        )
+        for row in rows
+    ]
+    totals = []
+    if chosen.totals and rows:
+        sums = grid.totals(", ".join(sql or "''" for sql in chosen.totals))
+        totals = [_write(v, c.kind) for v, c in zip(sums, chosen.columns, strict=True)]
+    return context.render(
+        "report.html",
+        report=chosen,
+        lines=lines,
+        totals=totals,
+        pages=pages,
+        grid=grid,
+        choices=choices_of(chosen.statuses),
+    )

@@ -9,10 +9,10 @@ from typing import Any
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.shopping_admin.entries import Entries, read_id, read_whole
-from agentgym_envs.sites.shopping_admin.grids import Grid, choices_of
+from agentgym_envs.sites.forms import Fields, choices_of, read_whole
+from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.shopping_admin.site import SITE
-from agentgym_envs.sites.web import NotFound, RequestContext
+from agentgym_envs.sites.web import RequestContext, read_id
 
 STATUSES = ("approved", "pending", "rejected")
 RATINGS = {
@@ -35,14 +35,14 @@ MASS_ACTIONS = {"approved": "Approve", "rejected": "Reject", "pending": "Set to 
 @SITE.get("/reviews", signed_in=True)
 def reviews(context: RequestContext) -> Response:
     """List reviews."""
-    grid = Grid(context, "reviews r JOIN products p ON p.id = r.product_id", SORTING)
+    grid = Listing(context, "reviews r JOIN products p ON p.id = r.product_id", SORTING)
     grid.contains("product", "p.name", "p.sku")
     grid.contains("text", "r.title", "r.body")
     grid.contains("nickname", "r.nickname")
     grid.equals("status", "r.status", STATUSES)
     rating = context.field("rating")
     if rating in RATINGS:
-        grid.add(RATINGS[rating][1])
+        grid.where(RATINGS[rating][1])
     grid.days("r.created_at")
     rows, pages = grid.rows(
         "r.id, r.nickname, r.title, r.rating, r.status, r.created_at, p.name AS product"
@@ -53,7 +53,7 @@ def reviews(context: RequestContext) -> Response:
         pages=pages,
         grid=grid,
         choices=choices_of(STATUSES),
-        ratings=[(key, label) for key, (label, _) in RATINGS.items()],
+        ratings=order_choices(RATINGS),
         actions=list(MASS_ACTIONS.items()),
     )
 
@@ -89,31 +89,29 @@ def edit_review(context: RequestContext, review_id: str) -> Response:
 def save_review(context: RequestContext, review_id: str) -> Response:
     """Change a review."""
     row = _review_of(context, review_id)
-    entries = Entries(context)
-    values: dict[str, Any] = {
-        "status": entries.one_of("status", "the status", STATUSES),
-        "rating": entries.one_of("rating", "the rating", ("1", "2", "3", "4", "5")),
-        "nickname": entries.text("nickname", "Nickname", longest=60),
-        "title": entries.text("title", "Title", longest=120),
-        "body": entries.text("body", "Review", longest=4000),
+    fields = Fields(context)
+    wrong = "Choose one of the values for the {}."
+    values = {
+        "status": fields.choice("status", STATUSES, wrong.format("status")),
+        "rating": fields.choice("rating", tuple("12345"), wrong.format("rating")),
+        "nickname": fields.text("nickname", "Nickname", most=60),
+        "title": fields.text("title", "Title", most=120),
+        "body": fields.text("body", "Review", most=4000),
     }
-    if entries.errors:
-        return _form(context, row, values, entries.errors)
-    changes = ", ".join(f"{name} = ?" for name in values)
-    context.run(f"UPDATE reviews SET {changes} WHERE id = ?", *values.values(), row["id"])
+    if fields.errors:
+        return _form(context, row, values, fields.errors)
+    context.update("reviews", row["id"], **values)
     context.flash("The review was saved.")
     return context.redirect(f"/reviews/{row['id']}")
 
 
 def _review_of(context: RequestContext, review_id: str) -> sqlite3.Row:
-    row = context.row(
+    return context.find(
+        "There is no such review.",
         "SELECT r.*, p.name AS product FROM reviews r JOIN products p ON p.id = r.product_id "
         "WHERE r.id = ?",
         read_id(review_id),
     )
-    if row is None:
-        raise NotFound("There is no such review.")
-    return row
 
 
 def _form(
@@ -128,5 +126,5 @@ def _form(
         values=values,
         errors=errors,
         choices=choices_of(STATUSES),
-        ratings=[(key, label) for key, (label, _) in RATINGS.items() if key.isdecimal()],
+        ratings=[(key, label) for key, label in order_choices(RATINGS) if key.isdecimal()],
     )

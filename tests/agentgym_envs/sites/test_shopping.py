@@ -9,9 +9,9 @@ import pytest
 from lxml import etree, html
 
 from agentgym_envs.browsing.text.browser import TextBrowser
+from agentgym_envs.sites.apps import open_site
 from agentgym_envs.sites.content import open_content
-from agentgym_envs.sites.shopping.app import SITE
-from agentgym_envs.sites.shopping.fields import cents_of
+from agentgym_envs.sites.forms import read_amount
 from tests.agentgym_envs.sites.shopper import ORIGIN, Shopper
 
 HOSTILE = (
@@ -120,7 +120,9 @@ def test_no_text_breaks_a_page(shopper: Shopper, hostile: str) -> None:
 @pytest.mark.parametrize("hostile", HOSTILE[:-2])
 def test_no_text_breaks_a_form(shopper: Shopper, hostile: str) -> None:
     slug = shopper.value("SELECT slug FROM products WHERE is_enabled ORDER BY id")
-    posts = [(r.path, r.methods) for r in SITE.routes if "POST" in (r.methods or ())]
+    posts = [
+        (r.path, r.methods) for r in open_site("shopping").routes if "POST" in (r.methods or ())
+    ]
     assert len(posts) > 20
     names = ("quantity", "code", "reason", "rating", "nickname", "title", "body", "name", "email")
     more = ("street", "town", "postcode", "phone", "message", "password", "repeat", "current")
@@ -208,4 +210,4 @@ def test_only_approved_reviews_are_shown_and_counted(shopper: Shopper) -> None:
      ("", None), ("²", None), ("12345678", None)],
 )  # fmt: skip
 def test_an_amount_is_read(text: str, cents: int | None) -> None:
-    assert cents_of(text) == cents
+    assert read_amount(text) == cents

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.sites.content import ABOUT_FILE, CONTENT_FILE, SHIPPED, open_content
+from agentgym_envs.sites.map.drawing import COUNTRY_FILE
 from agentgym_envs.webarena.env import WebArenaEnv
 from worlds.sites.make import SOURCES, make
+from worlds.sites.map.country import draw_country
 from worlds.sources import sources_digest
 
 ABOUT = json.loads((SHIPPED / ABOUT_FILE).read_text("utf-8"))
@@ -19,6 +21,10 @@ ABOUT = json.loads((SHIPPED / ABOUT_FILE).read_text("utf-8"))
 def test_the_shipped_content_is_made_by_these_sources() -> None:
     """Fails when a generator changed: raise VERSION if content does, then `make worlds`."""
     assert ABOUT["sources"] == sources_digest(SOURCES)
+
+
+def test_the_shipped_country_is_drawn_again_byte_for_byte() -> None:
+    assert COUNTRY_FILE.read_text("utf-8") == draw_country()
 
 
 @pytest.mark.slow

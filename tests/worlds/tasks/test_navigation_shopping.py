@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from agentgym_envs.sites.shopping.listing import PAGE_SIZE, SORTS
+from agentgym_envs.sites.shopping.catalogue import PAGE_SIZE, SORTS
 from agentgym_envs.sites.shopping.product import REVIEWS_PER_PAGE
 from agentgym_envs.webarena.env import WebArenaEnv
 from tests.worlds.tasks.arriving import Drawn, case_of, cases, ends_at, reference

@@ -48,3 +48,6 @@ REGIONS = tuple(Region(**region) for region in _WORDS["regions"])
 TOWN_SITES = tuple(TownSite(**town) for town in _WORDS["towns"])
 MOTORWAYS: dict[str, tuple[str, ...]] = _WORDS["motorways"]
 """The motorways and the towns where one leaves and joins them, in order."""
+COAST: list[list[float]] = _WORDS["coast"]
+RIVERS: dict[str, list[list[float]]] = _WORDS["rivers"]
+HILLS: list[list[float]] = _WORDS["hills"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.filters import money
-from agentgym_envs.sites.shopping_admin.entries import read_amount, write_amount
+from agentgym_envs.sites.forms import read_amount, write_amount
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
 from worlds.tasks.screen import Screen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.sites.shopping_admin.entries import read_amount
+from agentgym_envs.sites.forms import read_amount
 from worlds.dice import Dice
 from worlds.tasks.goals import impossible, shows
 from worlds.tasks.screen import ElementNotFound, Screen, first_of

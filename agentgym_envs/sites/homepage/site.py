@@ -1,4 +1,4 @@
-"""The home page's one page."""
+"""The home page's one page, and its `Site`."""
 
 from __future__ import annotations
 
