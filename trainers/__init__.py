@@ -47,8 +47,13 @@ _HOMES = {
         "AgentReinforcePPConfig",
         "ModelArguments",
     ),
-    "trainers.options.offline": ("AgentDPOConfig", "AgentEvolConfig", "AgentSFTConfig"),
-    "trainers.options.data": ("AgentEvolArguments", "PairArguments"),
+    "trainers.options.offline": (
+        "AgentDPOConfig",
+        "AgentEvolArguments",
+        "AgentEvolConfig",
+        "AgentSFTConfig",
+        "PairArguments",
+    ),
     "trainers.options.errors": ("UsageError", "run_command"),
     "trainers.options.policies": ("PolicyArguments",),
     "trainers.policies.model": ("ModelPolicy",),
@@ -72,14 +77,15 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME_OF)  # type: ignore[assignment]
 
+ALGORITHMS = ("agentevol", "dpo", "grpo", "ppo", "reinforce_pp", "rloo", "sft")
+"""Our own, by the names of `agentgym train`."""
+
 
 def installed_trainers() -> dict[str, str]:
     """Return the algorithms of `agentgym train`, as `module:function` by name.
 
     Any package may add some, as entry points of the group `agentgym.trainers`.
     """
-    from trainers.options.algorithms import ALGORITHMS  # a quarter of a second
-
     others = {entry.name: entry.value for entry in entry_points(group="agentgym.trainers")}
     return {**others, **{name: f"trainers.{name}:main" for name in ALGORITHMS}}
 

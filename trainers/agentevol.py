@@ -33,13 +33,11 @@ from trainers.models.loading import (
     resolve_model,
     save_policy,
 )
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.backends import BackendSpec
 from trainers.options.configs import ModelArguments
-from trainers.options.data import AgentEvolArguments
 from trainers.options.errors import UsageError, run_command
-from trainers.options.offline import AgentEvolConfig
+from trainers.options.offline import AgentEvolArguments, AgentEvolConfig
 from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
@@ -372,8 +370,8 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="agentevol",
         config=AgentEvolConfig,
-        description=ALGORITHMS["agentevol"].description,
-        further=ALGORITHMS["agentevol"].further,
+        description="Let a policy explore, keep what succeeds, and imitate it, in rounds.",
+        further=(AgentEvolArguments,),
     )
     command = "train agentevol"
     environments = open_environments(env)

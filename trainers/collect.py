@@ -18,9 +18,10 @@ from agentgym_envs.trajectories.agenttraj import read_agenttraj, read_trajectori
 from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
-from trainers.options.errors import UsageError, check_bounds, check_output, run_command
+from trainers.options.errors import UsageError, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
+from trainers.options.values import check_bounds, option
 from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.policies.scripted import ExpertPolicy
 from trainers.rollout.environments import Environments
@@ -158,49 +159,33 @@ class CollectArguments:
     _argument_group_name: ClassVar[str] = "collection"
 
     out: str = field(metadata={"help": "File to write.", "aliases": ["--output"]})
-    format: str = field(
-        default="jsonl",
-        metadata={
-            "help": "jsonl: one trajectory a line, with its tokens. agenttraj: a JSON list of "
-            "conversations with loss flags, AgentGym's published form; text only.",
-            "choices": list(FORMATS),
-        },
+    format: str = option(
+        "jsonl",
+        "jsonl: one trajectory a line, with its tokens. agenttraj: a JSON list of conversations "
+        "with loss flags, AgentGym's published form; text only.",
+        choices=FORMATS,
     )
-    data: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "Convert this file of trajectories, of either form, instead of playing; "
-            "repeat for several.",
-            "action": "extend",
-        },
+    data: list[str] = option(
+        [],
+        "Convert this file of trajectories, of either form, instead of playing; repeat for "
+        "several.",
+        action="extend",
     )
-    num_episodes: int | None = field(
-        default=None,
-        metadata={
-            "help": "Episodes to play; by default each task once. Fewer are spread evenly over "
-            "the split.",
-            "min": 1,
-        },
+    num_episodes: int | None = option(
+        None,
+        "Episodes to play; by default each task once. Fewer are spread evenly over the split.",
+        min=1,
     )
-    num_tasks: int = field(
-        default=0,
-        metadata={
-            "help": "Tasks to play, spread evenly over the subtasks; 0 plays them all. Fewer tasks "
-            "leave more of --num_episodes to each, which DPO's pairs need.",
-            "min": 0,
-        },
+    num_tasks: int = option(
+        0,
+        "Tasks to play, spread evenly over the subtasks; 0 plays them all. Fewer tasks leave more "
+        "of --num_episodes to each, which DPO's pairs need.",
+        min=0,
     )
-    temperature: float = field(
-        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
-    )
-    seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
-    resume: bool = field(
-        default=False,
-        metadata={"help": "Go on with the episodes that an earlier call has kept."},
-    )
-    append: bool = field(
-        default=False, metadata={"help": "Add to the file instead of writing it anew."}
-    )
+    temperature: float = option(1.0, "Temperature; 0 is greedy.", min=0)
+    seed: int = option(0, "Seed of the sampling.", min=0)
+    resume: bool = option(False, "Go on with the episodes that an earlier call has kept.")
+    append: bool = option(False, "Add to the file instead of writing it anew.")
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -15,10 +15,14 @@ from agentgym_envs.errors import EnvFailure
 from agentgym_envs.machinery.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
 from trainers.models.loading import adapter_config, load_policy
-from trainers.options.algorithms import training_parser
+from trainers.options.arguments import (
+    EnvArguments,
+    EvaluationArguments,
+    RolloutArguments,
+    RunArguments,
+)
 from trainers.options.checks import LOADING, ROLLOUT, refuse_ignored
-from trainers.options.configs import ModelArguments
-from trainers.options.defaults import AgentDefaults, defaults_for
+from trainers.options.configs import AgentDefaults, ModelArguments, defaults_for
 from trainers.options.errors import (
     BROKEN_OFF,
     UsageError,
@@ -27,6 +31,7 @@ from trainers.options.errors import (
     explain_refusals,
 )
 from trainers.options.models import derive_precision
+from trainers.options.parser import CommandParser
 from trainers.rollout.environments import Environments
 from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint
@@ -59,13 +64,16 @@ def parse_training(
         `EnvArguments`, `RolloutArguments`, `EvaluationArguments`, `RunArguments`, the further
         ones, `ModelArguments`, and the training config.
     """
-    parser = training_parser(
-        algorithm,
+    trl_configs = (kind.__name__ for kind in config.__mro__ if kind.__module__.startswith("trl."))
+    parser = CommandParser(
+        (
+            *(EnvArguments, RolloutArguments, EvaluationArguments, RunArguments),
+            *(*further, ModelArguments, config),
+        ),
+        command=f"agentgym train {algorithm}",
         description=description,
-        config=config,
-        trl_config=_trl_config(config).__name__,
-        model=ModelArguments,
-        further=further,
+        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
+        config_name=next(trl_configs),
     )
     model = str(parser.peek(argv, "model_name_or_path"))
     adapter = bool(parser.peek(argv, "use_peft"))
@@ -77,11 +85,6 @@ def parse_training(
     check_folder("output_dir", parsed[-1].output_dir)
     hide_loading_bars()
     return parsed
-
-
-def _trl_config(config: type) -> type:
-    """Return the TRL config that ours extends."""
-    return next(base for base in config.__mro__ if base.__module__.startswith("trl."))
 
 
 def run_training(

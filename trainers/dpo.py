@@ -29,14 +29,11 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.checks import check_given
-from trainers.options.configs import ModelArguments
-from trainers.options.data import PairArguments
-from trainers.options.defaults import derive_evaluation
+from trainers.options.configs import ModelArguments, derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
-from trainers.options.offline import AgentDPOConfig
+from trainers.options.offline import AgentDPOConfig, PairArguments
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
@@ -263,8 +260,8 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="dpo",
         config=AgentDPOConfig,
-        description=ALGORITHMS["dpo"].description,
-        further=ALGORITHMS["dpo"].further,
+        description="Train a policy by DPO to prefer the better of two episodes.",
+        further=(PairArguments,),
     )
     environments = open_environments(env) if env.env else None
     if pairing.data:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from agentgym_envs.content.files import COMPRESSED
@@ -19,14 +20,12 @@ from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
 from trainers.options.errors import (
     UsageError,
-    check_apart,
-    check_bounds,
     check_output,
     run_command,
 )
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
-from trainers.options.values import value_for
+from trainers.options.values import check_bounds, option, value_for
 from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
@@ -114,31 +113,19 @@ class MeasureArguments:
 
     _argument_group_name: ClassVar[str] = "measurement"
 
-    num_tasks: int = field(
-        default=0,
-        metadata={
-            "help": "Tasks of the split, spread evenly over its subtasks, as many of each "
-            "environment; 0 takes all.",
-            "min": 0,
-        },
+    num_tasks: int = option(
+        0,
+        "Tasks of the split, spread evenly over its subtasks, as many of each environment; 0 "
+        "takes all.",
+        min=0,
     )
-    samples: int = field(default=1, metadata={"help": "Episodes per task.", "min": 1})
-    temperature: float = field(
-        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
-    )
-    seed: int = field(default=0, metadata={"help": "Seed of the sampling.", "min": 0})
-    out: str | None = field(
-        default=None,
-        metadata={"help": "Write the result to this JSON file.", "aliases": ["--output"]},
-    )
-    trajectories: str | None = field(
-        default=None, metadata={"help": "Write the episodes to this JSONL file."}
-    )
+    samples: int = option(1, "Episodes per task.", min=1)
+    temperature: float = option(1.0, "Temperature; 0 is greedy.", min=0)
+    seed: int = option(0, "Seed of the sampling.", min=0)
+    out: str | None = option(None, "Write the result to this JSON file.", aliases=["--output"])
+    trajectories: str | None = option(None, "Write the episodes to this JSONL file.")
 
-    resume: bool = field(
-        default=False,
-        metadata={"help": "Go on with the episodes that an earlier call has kept."},
-    )
+    resume: bool = option(False, "Go on with the episodes that an earlier call has kept.")
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -146,8 +133,9 @@ class MeasureArguments:
         if self.out is not None and self.out.endswith(COMPRESSED):
             raise ValueError(f"out is written as plain JSON, got {self.out}; name a .json file")
         check_output("trajectories", self.trajectories)
-        if self.out is not None and self.trajectories is not None:
-            check_apart(out=self.out, trajectories=self.trajectories)
+        files = [Path(path).resolve() for path in (self.out, self.trajectories) if path is not None]
+        if len(set(files)) < len(files):
+            raise ValueError(f"out and trajectories must name different files, got {self.out}")
 
 
 def _check(

@@ -38,10 +38,8 @@ from trainers.credit.turn_methods import (
 )
 from trainers.credit.turns import TurnBatch, mean_per_turn
 from trainers.online import OnlineTrainer
-from trainers.options.algorithms import ALGORITHMS
-from trainers.options.checks import BY_STATE, SUMMED
+from trainers.options.checks import BY_MEAN, BY_STATE, SUMMED
 from trainers.options.configs import AgentGRPOConfig
-from trainers.options.defaults import BY_MEAN
 from trainers.options.errors import UsageError, run_command
 from trainers.rollout.players import Grouped, Lockstep
 from trainers.rollout.resampling import DynamicSampling
@@ -265,7 +263,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="grpo",
         trainer=AgentGRPOTrainer,
-        description=ALGORITHMS["grpo"].description,
+        description="Train a policy by GRPO on the episodes it plays.",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from math import nan
 from pathlib import Path
@@ -31,9 +31,14 @@ from trainers.models.dropout import disable_dropout
 from trainers.models.loading import checked_model, use_template
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.backends import BackendSpec
-from trainers.options.checks import check_given, check_logprobs, refuse_split_weights
+from trainers.options.checks import (
+    BY_MEAN,
+    PER_ENVIRONMENT,
+    check_given,
+    check_logprobs,
+    refuse_split_weights,
+)
 from trainers.options.configs import AgentOnlineConfig
-from trainers.options.defaults import BY_MEAN, PER_ENVIRONMENT
 from trainers.plans import online_plan
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
@@ -231,7 +236,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         args, tokenizer = self.args, self.processing_class
         # What a checkpoint was trained on has worked: no wrong address, where it is away now.
         has_worked = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
-        self._machinery = Machinery(rollout.failure_rules, has_worked, self.save_now)
+        self._machinery = Machinery(rollout.failure_rules, has_worked)
         policy = ModelPolicy.of_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
@@ -263,6 +268,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
         self._batch_in_step = (-1, 0)
         self.player = self.make_player()
+        self._machinery.on_outage = lambda: self.player.in_trainer(self.save_now)
         validation = Validation(
             environments,
             evaluated,
@@ -304,7 +310,6 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             self.rollout_options,
             pacing,
             sender.backend,
-            save=self.save_now,
         )
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
@@ -383,7 +388,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         if batches is not None and batches is not before:
             self._buffered_inputs = lay_out(self, batches)
             inputs = self._buffered_inputs[self._step % self.args.steps_per_generation]
-        self.player.pass_on()
+        if self.model.training:
+            self.player.pass_on()
         return inputs
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -407,9 +413,13 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     def _play(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Play a batch and return its rows of the data."""
-        rows, start = self.carried_rows.take(inputs), time.perf_counter()
-        with self.playing(), self._giving_signs(len(rows)):
-            batch = self.player.take(rows)
+        is_training, start = self.model.training, time.perf_counter()
+        rows = self.carried_rows.take(inputs) if is_training else inputs
+        # The rows of `predict` are neither groups nor read ahead.
+        player = self.player if is_training else Lockstep(self.rollout, self.rollout_options)
+        pause = nullcontext() if is_training else self.player.pause()
+        with self.playing(), self._giving_signs(len(rows)), pause:
+            batch = player.take(rows)
         self.trajectories, self.extra_episodes = batch.trajectories, batch.extra
         self._requested_at = batch.requested_at
         self.rows = rows_of_all(self, self.trajectories)
@@ -458,9 +468,10 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return self.state.global_step if self._requested_at is None else self._requested_at
 
     def _giving_signs(self, episodes: int) -> AbstractContextManager[None]:
-        """Give signs of life while a training batch is played."""
-        name = f"step {self.state.global_step + 1}"
-        return self.signs.playing(name, episodes, is_evaluation=False)
+        """Give signs of life while a batch is played."""
+        is_training = self.model.training
+        name = f"step {self.state.global_step + 1}" if is_training else "prediction"
+        return self.signs.playing(name, episodes, is_evaluation=not is_training)
 
     # Credit -------------------------------------------------------------------------------------
 

@@ -36,7 +36,6 @@ from trainers.credit.gae import (
 from trainers.models.critic import Critic
 from trainers.models.loading import check_named, resolve_model
 from trainers.online import OnlineTrainer
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentPPOConfig
 from trainers.options.errors import run_command
 from trainers.tokens.chat import ChatFormat
@@ -169,7 +168,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="ppo",
         trainer=AgentPPOTrainer,
-        description=ALGORITHMS["ppo"].description,
+        description="Train a policy and a critic by PPO on the episodes the policy plays.",
     )
 
 

@@ -20,7 +20,6 @@ from trainers.command import train_online
 from trainers.credit.advantages import kl_penalized_returns, subtract_group_mean
 from trainers.credit.gae import SampledTokenIndex
 from trainers.online import OnlineTrainer
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentReinforcePPConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
@@ -56,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="reinforce_pp",
         trainer=AgentReinforcePPTrainer,
-        description=ALGORITHMS["reinforce_pp"].description,
+        description="Train a policy by REINFORCE++ on the episodes it plays.",
     )
 
 

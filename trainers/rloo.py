@@ -21,7 +21,6 @@ import torch
 from trainers.command import train_online
 from trainers.credit.advantages import leave_one_out, scale_by_environment
 from trainers.online import OnlineTrainer
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentRLOOConfig
 from trainers.options.errors import run_command
 from trainers.trl_bridge import EpisodeBatch
@@ -46,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="rloo",
         trainer=AgentRLOOTrainer,
-        description=ALGORITHMS["rloo"].description,
+        description="Train a policy by RLOO on the episodes it plays.",
     )
 
 

@@ -27,12 +27,11 @@ from trainers.models.loading import (
     load_policy,
     with_tokenizer,
 )
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.checks import check_given
-from trainers.options.defaults import derive_evaluation
+from trainers.options.configs import derive_evaluation
 from trainers.options.errors import UsageError, check_kind, run_command
-from trainers.options.offline import AgentSFTConfig
+from trainers.options.offline import AgentSFTConfig, DataArguments
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
     Environments,
@@ -270,8 +269,8 @@ def main(argv: list[str] | None = None) -> int:
         argv,
         algorithm="sft",
         config=AgentSFTConfig,
-        description=ALGORITHMS["sft"].description,
-        further=ALGORITHMS["sft"].further,
+        description="Train a policy to imitate episodes: the expert's, or collected ones.",
+        further=(DataArguments,),
     )
     environments = open_environments(env) if env.env else None
     if not data.data and environments is None:

@@ -145,7 +145,7 @@ def _train(words: list[str]) -> int:
         return refuse(f"unknown algorithm {algorithm!r}{hint}")
     target = trainers[algorithm]
     if {"-h", "--help"} & set(rest) and target == f"trainers.{algorithm}:main":
-        from trainers.options.algorithms import help_page  # without TRL, which the rest imports
+        from trainers.options.files import help_page  # without TRL, which the rest imports
 
         print(help_page(algorithm), end="")
         return 0

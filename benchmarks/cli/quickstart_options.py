@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from trainers.options.errors import check_bounds
 from trainers.options.models import TemplateArguments
+from trainers.options.values import check_bounds, option
 from wrappers import parse_schedule
 
 PPO_STEPS = 2
@@ -19,51 +19,32 @@ class QuickstartArguments(TemplateArguments):
 
     _argument_group_name: ClassVar[str] = "quickstart"
 
-    output_dir: str = field(default="runs/quickstart", metadata={"help": "Where everything goes."})
-    algorithm: Literal["grpo", "ppo", "sft"] = field(
-        default="grpo", metadata={"help": "grpo or ppo, or sft: imitate the expert instead."}
+    output_dir: str = option("runs/quickstart", "Where everything goes.")
+    algorithm: Literal["grpo", "ppo", "sft"] = option(
+        "grpo", "grpo or ppo, or sft: imitate the expert instead."
     )
-    model: str = field(
-        default="tiny", metadata={"help": "tiny, smollm2, a folder or a Hugging Face id."}
+    model: str = option("tiny", "tiny, smollm2, a folder or a Hugging Face id.")
+    batches: int = option(
+        32, "Batches of episodes: one optimizer step on each, two for ppo; sft: steps.", min=1
     )
-    batches: int = field(
-        default=32,
-        metadata={
-            "help": "Batches of episodes: one optimizer step on each, two for ppo; sft: steps.",
-            "min": 1,
-        },
+    minutes: float = option(0.0, "Stop training after so many minutes; 0 never does.")
+    max_turns: int = option(
+        16, "Turns of an episode; TextCraft's own limit is 30, the expert mostly needs 16."
     )
-    minutes: float = field(
-        default=0.0, metadata={"help": "Stop training after so many minutes; 0 never does."}
+    max_tokens_per_turn: int = option(96, "Sampled tokens of a turn.")
+    horizon: str | None = option(
+        None, "Turn horizon over training; by default three stages of equal length."
     )
-    max_turns: int = field(
-        default=16,
-        metadata={
-            "help": "Turns of an episode; TextCraft's own limit is 30, the expert mostly needs 16."
-        },
+    learning_rate: float = option(
+        6e-4, "Learning rate at the start; it falls to 0 in a straight line."
     )
-    max_tokens_per_turn: int = field(default=96, metadata={"help": "Sampled tokens of a turn."})
-    horizon: str | None = field(
-        default=None,
-        metadata={"help": "Turn horizon over training; by default three stages of equal length."},
-    )
-    learning_rate: float = field(
-        default=6e-4,
-        metadata={"help": "Learning rate at the start; it falls to 0 in a straight line."},
-    )
-    episodes: int = field(default=64, metadata={"help": "Episodes of a batch."})
-    num_generations: int = field(
-        default=8, metadata={"help": "grpo: episodes of a goal.", "min": 1}
-    )
-    samples: int = field(
-        default=2, metadata={"help": "Episodes per test goal and measurement.", "min": 1}
-    )
-    num_tasks: int = field(default=0, metadata={"help": "Test goals; 0 takes all 100."})
-    train_tasks: int = field(
-        default=0, metadata={"help": "Training goals to measure besides; 0 measures none."}
-    )
-    greedy: bool = field(default=False, metadata={"help": "Measure greedily too."})
-    seed: int = field(default=0, metadata={"help": "Seed of everything that is drawn.", "min": 0})
+    episodes: int = option(64, "Episodes of a batch.")
+    num_generations: int = option(8, "grpo: episodes of a goal.", min=1)
+    samples: int = option(2, "Episodes per test goal and measurement.", min=1)
+    num_tasks: int = option(0, "Test goals; 0 takes all 100.")
+    train_tasks: int = option(0, "Training goals to measure besides; 0 measures none.")
+    greedy: bool = option(False, "Measure greedily too.")
+    seed: int = option(0, "Seed of everything that is drawn.", min=0)
 
     def __post_init__(self) -> None:
         """Check the numbers, and that a batch divides into what each optimizer step takes.

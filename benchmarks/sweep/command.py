@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -19,11 +19,11 @@ from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, suite_names
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.environments import EnvConstructionArguments
-from trainers.options.errors import BROKEN_OFF, check_bounds, check_folder, refuse
+from trainers.options.errors import BROKEN_OFF, check_folder, refuse
 from trainers.options.models import default_dtype
 from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, PolicyLoadingArguments, is_text_policy
-from trainers.options.values import check_names
+from trainers.options.values import check_bounds, check_names, option
 from trainers.runs.provenance import run_record
 
 LEAST_REQUESTS = 4
@@ -36,52 +36,37 @@ class SweepArguments:
 
     _argument_group_name: ClassVar[str] = "sweep"
 
-    suite: str = field(
-        default="quick",
-        metadata={"help": f"Which tasks: {', '.join(suite_names())}, or a YAML file of your own."},
+    suite: str = option(
+        "quick", f"Which tasks: {', '.join(suite_names())}, or a YAML file of your own."
     )
-    policy: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "expert, expert:privileged, random, floor:NAME (a floor of the environments), "
-            "tiny, smollm2, a folder, a Hugging Face id, a name of --policies or the address of an "
-            "OpenAI-compatible server; repeat for several. By default all that --policies lists.",
-            "action": "extend",
-            "aliases": ["--model"],
-        },
+    policy: list[str] = option(
+        [],
+        "expert, expert:privileged, random, floor:NAME (a floor of the environments), tiny, "
+        "smollm2, a folder, a Hugging Face id, a name of --policies or the address of an "
+        "OpenAI-compatible server; repeat for several. By default all that --policies lists.",
+        action="extend",
+        aliases=["--model"],
     )
-    samples: int = field(default=1, metadata={"help": "Episodes per task and seed.", "min": 1})
-    turns: str = field(
-        default="default",
-        metadata={
-            "help": "Turn limits, such as 5,10,20; default is each panel's or environment's own.",
-            "aliases": ["--max_turns", "--max-turns"],
-        },
+    samples: int = option(1, "Episodes per task and seed.", min=1)
+    turns: str = option(
+        "default",
+        "Turn limits, such as 5,10,20; default is each panel's or environment's own.",
+        aliases=["--max_turns"],
     )
-    seeds: str = field(default="0", metadata={"help": "Seeds of the sampling, such as 0,1,2."})
-    temperature: float = field(
-        default=1.0, metadata={"help": "Temperature; 0 is greedy.", "min": 0}
+    seeds: str = option("0", "Seeds of the sampling, such as 0,1,2.")
+    temperature: float = option(1.0, "Temperature; 0 is greedy.", min=0)
+    out: str = option("runs/sweep", "The sweep's folder.")
+    batch_size: int = option(32, "Episodes a worker plays together.", min=1)
+    workers: int = option(
+        0,
+        "Processes; 0: one per core, one in all on a GPU, or one for each 4 of --max_requests "
+        "where only servers are asked.",
+        min=0,
     )
-    out: str = field(default="runs/sweep", metadata={"help": "The sweep's folder."})
-    batch_size: int = field(
-        default=32, metadata={"help": "Episodes a worker plays together.", "min": 1}
-    )
-    workers: int = field(
-        default=0,
-        metadata={
-            "help": "Processes; 0: one per core, one in all on a GPU, or one for each 4 of "
-            "--max_requests where only servers are asked.",
-            "min": 0,
-        },
-    )
-    threads: int = field(
-        default=0, metadata={"help": "torch threads of each; 0 shares the cores.", "min": 0}
-    )
-    ray: str | None = field(
-        default=None, metadata={"help": "Play on the Ray cluster of this address instead."}
-    )
-    ray_cpus: float = field(default=1.0, metadata={"help": "Cores of each Ray worker.", "above": 0})
-    ray_gpus: float = field(default=0.0, metadata={"help": "GPUs of each Ray worker.", "min": 0})
+    threads: int = option(0, "torch threads of each; 0 shares the cores.", min=0)
+    ray: str | None = option(None, "Play on the Ray cluster of this address instead.")
+    ray_cpus: float = option(1.0, "Cores of each Ray worker.", above=0)
+    ray_gpus: float = option(0.0, "GPUs of each Ray worker.", min=0)
 
     def __post_init__(self) -> None:
         find_suite(self.suite)

@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from trainers.options.endpoints import Endpoint
 from trainers.options.models import TemplateArguments
-from trainers.options.policies import ADDRESS, is_text_policy
+from trainers.options.policies import ADDRESS, Endpoint, is_text_policy
 
 _FILES = (
     "*config.json",

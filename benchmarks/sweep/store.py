@@ -23,8 +23,8 @@ from typing import Any
 from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl, write_jsonl
 from benchmarks.sweep.plan import Cell, differences, slug
 from trainers.ledger import Costs
-from trainers.options.endpoints import Endpoint
 from trainers.options.errors import UsageError
+from trainers.options.policies import Endpoint
 from trainers.runs.folder import CELL_FILE, read_json, write_json
 from trainers.runs.progress_bar import ANSWERS
 

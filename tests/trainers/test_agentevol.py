@@ -19,8 +19,8 @@ from trainers.collect import expert_episodes
 from trainers.credit.pairs import distinct
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import ModelArguments
-from trainers.options.data import AgentEvolArguments
 from trainers.options.errors import UsageError
+from trainers.options.offline import AgentEvolArguments
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import read_run, write_json

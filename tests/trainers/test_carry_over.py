@@ -295,6 +295,19 @@ def test_episodes_carried_at_an_evaluation_are_played_to_their_end(tmp_path: Pat
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("carry_over", [True, False])
+def test_predictions_play_their_own_tasks_before_and_after_the_training(
+    tmp_path: Path, carry_over: bool
+) -> None:
+    trainer = make_trainer(tmp_path, int(carry_over), carry_over=carry_over, max_steps=1)
+    tasks = trainer.train_dataset.select(range(4))
+    for _ in range(2):
+        assert "test_loss" in trainer.predict(tasks).metrics
+        assert [one.task_id for one in trainer.trajectories] == tasks["prompt"]
+        trainer.train()
+    assert trainer.state.global_step == 1
+
+
 def test_failed_episodes_are_counted_and_their_group_is_complete(tmp_path: Path) -> None:
     trainer = make_trainer(tmp_path, 3, env={"env_kwargs": json.dumps({"broken": [4]})})
     trainer.train()

@@ -21,8 +21,8 @@ from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.backends import BACKENDS, BackendSpec, ModelSource
 from trainers.options.configs import AgentGRPOConfig
-from trainers.options.data import AgentEvolArguments
 from trainers.options.errors import UsageError
+from trainers.options.offline import AgentEvolArguments
 from trainers.policies.open import open_environments
 from trainers.tokens.generation import Backend, Generated
 

@@ -192,6 +192,23 @@ def test_resuming_in_a_script_passes_over_a_damaged_checkpoint(
     assert steps_of(damaged.parents[1]) == [1, 2]
 
 
+def test_a_checkpoint_that_cannot_be_loaded_is_named_with_its_file(
+    trainer_in: Callable[..., Any], tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"save_strategy": "steps", "save_steps": 1, "max_steps": 1}
+    trainer_in(**options).train()
+    checkpoint = tmp_path / "run/checkpoint-1"
+    other = trainer_in(**options, model=load_policy(ModelArguments(model_name_or_path="tiny"))[0])
+    with pytest.raises(UsageError, match="cannot load the checkpoint .*checkpoint-1: .*; resume"):
+        other.train(resume_from_checkpoint=str(checkpoint))
+    for name in ("optimizer.pt", "model.safetensors"):
+        whole = (checkpoint / name).read_bytes()
+        (checkpoint / name).write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(UsageError, match=f"checkpoint-1 has a damaged {name}, so .*True for"):
+            trainer_in(**options).train(resume_from_checkpoint=str(checkpoint))
+        (checkpoint / name).write_bytes(whole)
+
+
 def test_a_script_with_nothing_to_resume_is_told_so(trainer_in: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="no whole checkpoint in .*run; leave the argument out"):
         trainer_in().train(resume_from_checkpoint=True)

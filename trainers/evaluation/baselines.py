@@ -19,7 +19,7 @@ import gymnasium as gym
 from agentgym_envs import TextEnv, resolve_env_id
 from agentgym_envs.content.files import write_whole
 from trainers.evaluation.intervals import Estimate, wilson
-from trainers.options.endpoints import FLOOR
+from trainers.options.policies import FLOOR
 
 FILE = Path(__file__).with_name("baselines.json")
 

@@ -18,12 +18,14 @@ from trainers.history.summary import Summary
 from trainers.history.views import History, LastTurns
 from trainers.options.backends import BACKENDS, BackendSpec
 from trainers.options.environments import EnvArguments
-from trainers.options.errors import UsageError, check_bounds
+from trainers.options.errors import UsageError
 from trainers.options.values import (
     BY_ENVIRONMENT,
     DEFAULT,
     all_values,
+    check_bounds,
     load_attribute,
+    option,
     read_by_environment,
     read_object,
     read_seconds,
@@ -54,28 +56,22 @@ class BackendArguments:
 
     common_options: ClassVar[tuple[str, ...]] = ("backend",)
 
-    backend: str | BackendSpec | Backend = field(
-        default="hf",
-        metadata={
-            "help": "What samples a model's turns: transformers, a vLLM engine in this process, a "
-            "vLLM server, or what a package names in its entry points (agentgym.backends).",
-            "choices": BACKENDS,
-        },
+    backend: str | BackendSpec | Backend = option(
+        "hf",
+        "What samples a model's turns: transformers, a vLLM engine in this process, a vLLM "
+        "server, or what a package names in its entry points (agentgym.backends).",
+        choices=BACKENDS,
     )
-    server_url: list[str] | None = field(
-        default=None,
-        metadata={
-            "help": "The vLLM server's address, http://host:port; repeat for several, which share "
-            "the episodes.",
-            "action": "extend",
-        },
+    server_url: list[str] | None = option(
+        None,
+        "The vLLM server's address, http://host:port; repeat for several, which share the "
+        "episodes.",
+        action="extend",
     )
-    backend_kwargs: str | None = field(
-        default=None,
-        metadata={
-            "help": "Further arguments of the backend, as JSON: vllm.LLM's, or weights_dir, "
-            "timeout, retries and max_requests of the server's client."
-        },
+    backend_kwargs: str | None = option(
+        None,
+        "Further arguments of the backend, as JSON: vllm.LLM's, or weights_dir, timeout, retries "
+        "and max_requests of the server's client.",
     )
 
     def __post_init__(self) -> None:
@@ -185,56 +181,39 @@ class EpisodeArguments(BackendArguments):
     _argument_group_name: ClassVar[str] = "rollout"
     common_options: ClassVar[tuple[str, ...]] = ("max_tokens_per_turn", "max_tokens_per_episode")
 
-    max_tokens_per_turn: int | dict[str, int] = field(
-        default=256,
-        metadata={
-            "help": "Sampled tokens of one turn, at most. This and what follows: NAME=NUMBER for "
-            "one of several environments.",
-            "min": 1,
-            **BY_ENVIRONMENT,
-        },
+    max_tokens_per_turn: int | dict[str, int] = option(
+        256,
+        "Sampled tokens of one turn, at most. This and what follows: NAME=NUMBER for one of "
+        "several environments.",
+        min=1,
+        **BY_ENVIRONMENT,
     )
-    max_tokens_per_episode: int | dict[str, int] | None = field(
-        default=None,
-        metadata={
-            "help": "Tokens of one episode, at most; by default the model's context.",
-            "min": 1,
-            **BY_ENVIRONMENT,
-        },
+    max_tokens_per_episode: int | dict[str, int] | None = option(
+        None,
+        "Tokens of one episode, at most; by default the model's context.",
+        min=1,
+        **BY_ENVIRONMENT,
     )
-    keep_last_turns: int | dict[str, int] | None = field(
-        default=None,
-        metadata={
-            "help": "Last turns that the policy sees in full; by default all, or as --history has "
-            "it.",
-            "min": 1,
-            **BY_ENVIRONMENT,
-        },
+    keep_last_turns: int | dict[str, int] | None = option(
+        None,
+        "Last turns that the policy sees in full; by default all, or as --history has it.",
+        min=1,
+        **BY_ENVIRONMENT,
     )
-    history: str | dict[str, str] | None = field(
-        default=None,
-        metadata={
-            "help": "What a turn sees of its episode: the last_turns, a summary of the actions "
-            "before them, the notes that the policy writes, or a class of your own as "
-            "module:Class.",
-            **BY_ENVIRONMENT,
-        },
+    history: str | dict[str, str] | None = option(
+        None,
+        "What a turn sees of its episode: the last_turns, a summary of the actions before them, "
+        "the notes that the policy writes, or a class of your own as module:Class.",
+        **BY_ENVIRONMENT,
     )
-    max_failed_share: float = field(
-        default=0.2,
-        metadata={
-            "help": "Stop when more than this share of episodes failed.",
-            "min": 0,
-            "max": 1,
-        },
+    max_failed_share: float = option(
+        0.2, "Stop when more than this share of episodes failed.", min=0, max=1
     )
 
-    max_outage: str = field(
-        default="10m",
-        metadata={
-            "help": "How long to wait for broken machinery, such as a server that is gone: 90s, "
-            "10m, 2h; 0 stops at once."
-        },
+    max_outage: str = option(
+        "10m",
+        "How long to wait for broken machinery, such as a server that is gone: 90s, 10m, 2h; 0 "
+        "stops at once.",
     )
 
     def __post_init__(self) -> None:
@@ -301,37 +280,27 @@ class RolloutArguments(EpisodeArguments):
 
     common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 
-    horizon: str | dict[str, str] | None = field(
-        default=None,
-        metadata={
-            "help": "Turn horizon over training: 20, or scaling:6,13,20@100 for 6 turns, "
-            "13 after 100 optimizer steps, 20 after 200; or adaptive:6,13,20@20: a stage ends when "
-            "success over 20 steps has levelled off. By default the turn limit alone. "
-            "NAME=HORIZON for one of several environments.",
-            **BY_ENVIRONMENT,
-        },
+    horizon: str | dict[str, str] | None = option(
+        None,
+        "Turn horizon over training: 20, or scaling:6,13,20@100 for 6 turns, 13 after 100 "
+        "optimizer steps, 20 after 200; or adaptive:6,13,20@20: a stage ends when success over 20 "
+        "steps has levelled off. By default the turn limit alone. NAME=HORIZON for one of several "
+        "environments.",
+        **BY_ENVIRONMENT,
     )
-    mask_truncated_episodes: bool = field(
-        default=False,
-        metadata={
-            "help": "Leave truncated episodes out of the loss; they stay in their group's baseline."
-        },
+    mask_truncated_episodes: bool = option(
+        False, "Leave truncated episodes out of the loss; they stay in their group's baseline."
     )
-    save_trajectories_every: int = field(
-        default=1,
-        metadata={"help": "Write the episodes of every N-th step; 0 never writes.", "min": 0},
+    save_trajectories_every: int = option(
+        1, "Write the episodes of every N-th step; 0 never writes.", min=0
     )
-    compress_trajectories: bool = field(
-        default=False,
-        metadata={"help": "Write episodes as .jsonl.gz, about a third of the size."},
+    compress_trajectories: bool = option(
+        False, "Write episodes as .jsonl.gz, about a third of the size."
     )
-    max_trajectory_gb: float = field(
-        default=0.0,
-        metadata={
-            "help": "Stop writing episodes, not training, where trajectories/ holds so many GB; "
-            "0: no bound.",
-            "min": 0,
-        },
+    max_trajectory_gb: float = option(
+        0.0,
+        "Stop writing episodes, not training, where trajectories/ holds so many GB; 0: no bound.",
+        min=0,
     )
 
     def __post_init__(self) -> None:
@@ -362,20 +331,14 @@ class EvaluationArguments:
     _argument_group_name: ClassVar[str] = "evaluation"
     common_options: ClassVar[tuple[str, ...]] = ("num_eval_tasks",)
 
-    num_eval_tasks: int = field(
-        default=40,
-        metadata={
-            "help": "Tasks of the evaluation split, spread evenly over its subtasks, as many "
-            "of each environment; 0 plays all.",
-            "min": 0,
-        },
+    num_eval_tasks: int = option(
+        40,
+        "Tasks of the evaluation split, spread evenly over its subtasks, as many of each "
+        "environment; 0 plays all.",
+        min=0,
     )
-    eval_samples: int = field(
-        default=1, metadata={"help": "Episodes per evaluation task.", "min": 1}
-    )
-    eval_temperature: float = field(
-        default=1.0, metadata={"help": "Temperature of evaluations; 0 is greedy.", "min": 0}
-    )
+    eval_samples: int = option(1, "Episodes per evaluation task.", min=1)
+    eval_temperature: float = option(1.0, "Temperature of evaluations; 0 is greedy.", min=0)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -387,7 +350,6 @@ class RunArguments:
 
     _argument_group_name: ClassVar[str] = "run"
 
-    resume: bool = field(
-        default=False,
-        metadata={"help": "Continue from the last checkpoint in --output_dir, if there is one."},
+    resume: bool = option(
+        False, "Continue from the last checkpoint in --output_dir, if there is one."
     )

@@ -109,6 +109,12 @@ class BackendSpec:
 class _Backends(Mapping[str, BackendSpec]):
     """The specs by name. Entry points are read when they are asked for."""
 
+    remedy = (
+        "; a package adds one of its own by an entry point of the group agentgym.backends that "
+        "names a trainers.BackendSpec, such as mine = my_lab.backends:SPEC in its pyproject.toml "
+        "(docs/extending/plugging_in.md)"
+    )
+
     def __getitem__(self, name: str) -> BackendSpec:
         if name in _OURS:
             return _OURS[name]

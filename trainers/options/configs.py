@@ -1,52 +1,187 @@
-"""TRL's configs with our defaults: the model that is trained, and the algorithms that play.
+"""TRL's configs with our defaults: what all share, the model, and the algorithms that play.
 
-The one place where defaults differ from TRL's, with `defaults` and `offline`. TRL's most used
-options are declared again, for `--help`; its other options stay as they are.
+The one place where defaults differ from TRL's, with `offline`. TRL's most used options are declared
+again, for `--help`; its other options stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from trl import GRPOConfig, ModelConfig
 
+from agentgym_envs.machinery.secrets import keep_out, masked
 from trainers.options.checks import (
+    BY_MEAN,
     CORRECTIONS,
     GRPO,
-    LOSSES,
+    GRPO_CONFLICTS,
     MODEL,
     NOT_GROUP_RELATIVE,
     ONLINE,
+    ONLINE_CONFLICTS,
     OUR_CORRECTIONS,
+    PER_ENVIRONMENT,
+    PPO_CONFLICTS,
     SUMMED,
+    Conflicts,
     Refusals,
     check_batch,
     check_correction,
-    check_sampling,
-    check_scaling,
-    check_staleness,
+    check_trackers,
+    check_training,
+    refuse_conflicts,
     refuse_ignored,
 )
-from trainers.options.defaults import (
-    BY_MEAN,
-    OTHERS,
-    PER_ENVIRONMENT,
-    AgentDefaults,
-    rates_by_model,
+from trainers.options.models import (
+    MODEL_NAMES,
+    SMOLLM2,
+    TINY,
+    TemplateArguments,
+    derive_device,
+    gains_by_bfloat16,
+    own_name,
 )
-from trainers.options.errors import check_bounds
-from trainers.options.models import MODEL_NAMES, SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
+from trainers.options.values import check_bounds, option
 from trainers.tokens.generation import Sampling
 
-TASK_SAMPLINGS = ("uniform", "learnable")
-BASELINES = ("none", "group")
-CRITICS = ("own", "shared", "head")
-GAE_LEVELS = ("token", "turn")
-TURN_CREDITS = ("none", "gigpo", "hgpo", "gagpo", "empg", "returns", "information_gain")
-TURN_ANCHORS = ("observation", "valid", "history", "similar")
+SUCCESS_METRIC = "eval_success"
+OTHERS = "another model"
+"""Stands in `adapter_defaults` for every model without a name in `MODEL_NAMES`. Its adapter learns
+at ten times the rate of all its weights: Schulman et al., "LoRA Without Regret" (2025)."""
+LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
+_OPTIMIZERS_OF_A_MODEL = ("adalomo", "apollo", "galore", "lomo")
+"""Those that transformers can only look for when there is a model."""
+
+
+DefaultsByModel = Mapping[str, dict[str, Any]]
+"""By the name of a model: options that have another default with it."""
+
+
+def rates_by_model(default: float, own: DefaultsByModel, adapters: DefaultsByModel) -> str:
+    """Return the help of `learning_rate`, of a config's default and its defaults by model."""
+    texts = []
+    for name in (TINY, SMOLLM2, OTHERS):
+        rate = own.get(name, {}).get("learning_rate", default)
+        adapter = adapters.get(name, {}).get("learning_rate", rate)
+        texts.append(f"{name} {rate:g}" + f" ({adapter:g} with --use_peft)" * (adapter != rate))
+    return f"Learning rate at the start. By default it goes by the model: {', '.join(texts)}."
+
+
+@dataclass
+class AgentDefaults(TemplateArguments):
+    """The defaults that all our training configs share; a mixin before TRL's config.
+
+    On a machine without an accelerator a run computes on the CPU, in float32 unless `bf16` is set,
+    and checkpoints gradients only where a pass is large. Evaluation, checkpoints and the best model
+    go by `eval_success`.
+    """
+
+    _argument_group_name: ClassVar[str] = "training"
+    common_options: ClassVar[tuple[str, ...]] = (
+        *("output_dir", "max_steps", "learning_rate", "per_device_train_batch_size"),
+        *("gradient_accumulation_steps", "eval_steps", "seed"),
+    )
+
+    own_defaults: ClassVar[DefaultsByModel] = {}
+    """By a name of `MODEL_NAMES`: what that model needs instead."""
+    adapter_defaults: ClassVar[DefaultsByModel] = {}
+    """Further defaults of its adapters. `OTHERS` has those of all other models."""
+
+    refused: ClassVar[Refusals] = {}
+    """Options of TRL's that would be ignored."""
+
+    max_steps: int = option(-1, "Optimizer steps; -1 leaves it to --num_train_epochs.")
+    seed: int = option(42, "Seed of everything that is drawn.", min=0, max=2**32 - 1)
+    gradient_checkpointing: bool | None = option(
+        None,
+        "Save memory; by default on an accelerator, and on a CPU for passes that would keep more "
+        "than 2 GB.",
+    )
+    eval_strategy: str = option("steps", "When to evaluate: no, steps or epoch.")
+    save_strategy: str | None = option(None, "When to checkpoint; by default at every evaluation.")
+    save_steps: float | None = option(None, "Checkpoint every N steps; by default as --eval_steps.")
+    save_total_limit: int | None = option(2, "Checkpoints kept, the best one always among them.")
+    load_best_model_at_end: bool | None = option(
+        True, "End with the checkpoint of the best eval_success."
+    )
+    metric_for_best_model: str | None = option(
+        SUCCESS_METRIC, "Metric that chooses the best checkpoint."
+    )
+    log_weight_changes: bool = option(
+        False, "Log which share of the weights differs from the start's."
+    )
+    ddp_timeout: int = option(
+        86_400,
+        "Seconds that processes wait for each other; torch's half hour is less than one may play "
+        "while the others wait.",
+    )
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        refuse_ignored(self, self.refused)
+        self.check_template()
+        derive_device(self)
+        derive_evaluation(self)
+        check_training(self)
+        super().__post_init__()  # type: ignore[misc]
+        args: Any = self  # with TRL's fields
+        if not args.optim.startswith(_OPTIMIZERS_OF_A_MODEL):
+            from transformers import Trainer
+
+            Trainer.get_optimizer_cls_and_kwargs(args)  # raises where its package is missing
+        check_trackers(getattr(self, "report_to", []))
+        keep_out(getattr(self, "hub_token", None))
+
+    @property
+    def device(self) -> Any:
+        """Where the model is.
+
+        Of several processes on a CPU each has a numbered one, such as `cpu:0`, which torch cannot
+        load a checkpoint's optimizer to.
+        """
+        device = super().device  # type: ignore[misc]
+        return type(device)("cpu") if device.type == "cpu" else device
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a checkpoint's `training_args.bin` keeps: everything but secrets."""
+        values = {name: value for name, value in vars(self).items() if name != "to_dict"}
+        return {**masked(values), "hub_token": None}
+
+
+def defaults_for(
+    config: type[AgentDefaults], model: str, *, adapter: bool = False
+) -> dict[str, Any]:
+    """Return what a command that trains a model has in place of a config's own defaults.
+
+    Args:
+        config: the algorithm's.
+        model: the model's name, as given; a folder of a model of ours has that model's.
+        adapter: an adapter alone is trained.
+    """
+    name = own_name(model)
+    chosen = dict(config.own_defaults.get(name, {}))
+    if adapter:
+        others = OTHERS if name not in MODEL_NAMES else name
+        chosen |= config.adapter_defaults.get(others, {})
+    if gains_by_bfloat16(model):
+        chosen["bf16"] = True
+    return chosen
+
+
+def derive_evaluation(args: Any) -> None:
+    """Checkpoint where there is an evaluation, and look for the best only where both are there."""
+    if args.save_strategy is None:
+        args.save_strategy = "steps" if args.eval_strategy == "no" else args.eval_strategy
+    if args.save_steps is None:
+        args.save_steps = args.eval_steps or 50
+    if "no" in (args.eval_strategy, args.save_strategy):
+        args.load_best_model_at_end = False
+    if args.eval_strategy == "no" and args.metric_for_best_model == SUCCESS_METRIC:
+        args.metric_for_best_model = None
 
 
 @dataclass
@@ -56,32 +191,26 @@ class ModelArguments(ModelConfig):
     _argument_group_name: ClassVar[str] = "model"
     common_options: ClassVar[tuple[str, ...]] = ("model_name_or_path", "dtype", "use_peft")
 
-    model_name_or_path: str | None = field(
-        default=TINY,
-        metadata={
-            "help": "Hugging Face id, local folder, GGUF file, tiny, the small policy that is "
-            "shipped, smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or "
-            "smollm2-textcraft, which has seen some of TextCraft's expert episodes.",
-            "aliases": ["--model"],
-        },
+    model_name_or_path: str | None = option(
+        TINY,
+        "Hugging Face id, local folder, GGUF file, tiny, the small policy that is shipped, "
+        "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or smollm2-textcraft, "
+        "which has seen some of TextCraft's expert episodes.",
+        aliases=["--model"],
     )
-    dtype: str | None = field(
-        default=None,
-        metadata={
-            "help": "Precision of the weights; by default bfloat16 for those that --use_peft "
-            "freezes while --bf16 is on, and float32 otherwise.",
-            "choices": ["auto", "bfloat16", "float16", "float32"],
-        },
+    dtype: str | None = option(
+        None,
+        "Precision of the weights; by default bfloat16 for those that --use_peft freezes while "
+        "--bf16 is on, and float32 otherwise.",
+        choices=["auto", "bfloat16", "float16", "float32"],
     )
-    use_peft: bool = field(default=False, metadata={"help": "Train a LoRA adapter (peft)."})
-    lora_r: int = field(default=16, metadata={"help": "Rank of the LoRA adapter.", "min": 1})
-    lora_alpha: int = field(default=32, metadata={"help": "Scale of the LoRA adapter."})
+    use_peft: bool = option(False, "Train a LoRA adapter (peft).")
+    lora_r: int = option(16, "Rank of the LoRA adapter.", min=1)
+    lora_alpha: int = option(32, "Scale of the LoRA adapter.")
     # 0, so that sampling and training see one distribution.
-    lora_dropout: float = field(
-        default=0.0, metadata={"help": "Dropout of the LoRA adapter.", "min": 0, "max": 1}
-    )
-    lora_target_modules: list[str] | None = field(
-        default=None, metadata={"help": "Modules that get an adapter, such as q_proj v_proj."}
+    lora_dropout: float = option(0.0, "Dropout of the LoRA adapter.", min=0, max=1)
+    lora_target_modules: list[str] | None = option(
+        None, "Modules that get an adapter, such as q_proj v_proj."
     )
 
     def __post_init__(self) -> None:
@@ -104,182 +233,122 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     """`trl.GRPOConfig` with defaults for agents; each algorithm that plays extends it."""
 
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+    own_defaults = {
         TINY: {"learning_rate": 3e-4},
-        **dict.fromkeys(
-            (SMOLLM2, SMOLLM2_TEXTCRAFT),
-            {
-                "learning_rate": 4e-5,
-                "per_device_train_batch_size": 1,
-                "gradient_accumulation_steps": 64,
-            },
-        ),
+        SMOLLM2: {
+            "learning_rate": 4e-5,
+            "per_device_train_batch_size": 1,
+            "gradient_accumulation_steps": 64,
+        },
     }
-    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
-        **dict.fromkeys((SMOLLM2, SMOLLM2_TEXTCRAFT), {"learning_rate": 4e-4}),
+    adapter_defaults = {
+        SMOLLM2: {"learning_rate": 4e-4},
         OTHERS: {"learning_rate": 1e-5},
     }
-    refused: ClassVar[Refusals] = ONLINE
+    refused = ONLINE
+    conflicts: ClassVar[Conflicts] = ONLINE_CONFLICTS
 
-    output_dir: str | None = field(
-        default="runs/online", metadata={"help": "Where checkpoints, logs and the model go."}
+    output_dir: str | None = option("runs/online", "Where checkpoints, logs and the model go.")
+    learning_rate: float = option(1e-6, rates_by_model(1e-6, own_defaults, adapter_defaults), min=0)
+    per_device_train_batch_size: int = option(
+        8, "Episodes per forward and backward pass and device.", min=1
     )
-    learning_rate: float = field(
-        default=1e-6,
-        metadata={"min": 0, "help": rates_by_model(1e-6, own_defaults, adapter_defaults)},
+    gradient_accumulation_steps: int = option(
+        8, "Passes per optimizer step; episodes per step are the product.", min=1
     )
-    per_device_train_batch_size: int = field(
-        default=8,
-        metadata={"help": "Episodes per forward and backward pass and device.", "min": 1},
+    num_generations: int | None = option(8, "Episodes per task: the group that shares a baseline.")
+    num_generations_eval: int | None = option(
+        None, "Refused: evaluations play --eval_samples episodes."
     )
-    gradient_accumulation_steps: int = field(
-        default=8,
-        metadata={
-            "help": "Passes per optimizer step; episodes per step are the product.",
-            "min": 1,
-        },
+    temperature: float = option(1.0, "Temperature of the episodes, and of the loss.")
+    beta: float = option(0.0, "Weight of the KL to the start; 0 loads no reference model.")
+    top_k: int = option(0, "Sample among the so many likeliest tokens, in evaluations too; 0: all.")
+    top_p: float = option(
+        1.0,
+        "Sample among the likeliest tokens that have this share of the probability. With this, "
+        "--top_k or --min_p the loss is over all tokens still: "
+        "sampling/sampling_logp_difference/mean then holds the probability that was cut off.",
     )
-    num_generations: int | None = field(
-        default=8,
-        metadata={"help": "Episodes per task: the group that shares a baseline."},
+    min_p: float | None = option(
+        None, "Sample among tokens at least so likely as this share of the likeliest."
     )
-    num_generations_eval: int | None = field(
-        default=None, metadata={"help": "Refused: evaluations play --eval_samples episodes."}
+    max_completion_length: int | None = option(
+        512,
+        "What --loss_type dr_grpo divides an episode's summed loss by; refused with other losses. "
+        "It bounds no episode: --max_tokens_per_turn and --max_tokens_per_episode do.",
     )
-    temperature: float = field(
-        default=1.0, metadata={"help": "Temperature of the episodes, and of the loss."}
+    loss_type: str = option(
+        "grpo",
+        "How token losses are averaged (TRL's loss_type).",
+        choices=LOSSES,
     )
-    beta: float = field(
-        default=0.0,
-        metadata={"help": "Weight of the KL to the start; 0 loads no reference model."},
+    lr_scheduler_type: str = option("constant", "Learning rate schedule, such as linear or cosine.")
+    scale_rewards: str = option(
+        "group",
+        "What an advantage is divided by: the deviation of the returns of its group (group), of "
+        "the batch (batch), of its environment's episodes in the batch (environment, which every "
+        "algorithm takes), or nothing (none); grpo also by the mean of the group's returns (mean, "
+        "which is MaxRL).",
+        choices=["group", "batch", PER_ENVIRONMENT, BY_MEAN, "none"],
     )
-    top_k: int = field(
-        default=0,
-        metadata={"help": "Sample among the so many likeliest tokens, in evaluations too; 0: all."},
+    multi_objective_aggregation: str = option(
+        SUMMED,
+        "Whether several reward functions are summed before they are scaled, or after.",
+        choices=[SUMMED, "normalize_then_sum"],
     )
-    top_p: float = field(
-        default=1.0,
-        metadata={
-            "help": "Sample among the likeliest tokens that have this share of the probability. "
-            "With this, --top_k or --min_p the loss is over all tokens still: "
-            "sampling/sampling_logp_difference/mean then holds the probability that was cut off."
-        },
+    importance_sampling_level: str = option(
+        "token",
+        "What has one ratio of probabilities: a token, or a sequence.",
+        choices=["token", "sequence"],
     )
-    min_p: float | None = field(
-        default=None,
-        metadata={"help": "Sample among tokens at least so likely as this share of the likeliest."},
-    )
-    max_completion_length: int | None = field(
-        default=512,
-        metadata={
-            "help": "What --loss_type dr_grpo divides an episode's summed loss by; refused with "
-            "other losses. It bounds no episode: --max_tokens_per_turn and "
-            "--max_tokens_per_episode do."
-        },
-    )
-    loss_type: str = field(
-        default="grpo",
-        metadata={
-            "help": "How token losses are averaged (TRL's loss_type).",
-            "choices": list(LOSSES),
-        },
-    )
-    lr_scheduler_type: str = field(  # type: ignore[assignment]
-        default="constant", metadata={"help": "Learning rate schedule, such as linear or cosine."}
-    )
-    scale_rewards: str = field(
-        default="group",
-        metadata={
-            "help": "What an advantage is divided by: the deviation of the returns of its group "
-            "(group), of the batch (batch), of its environment's episodes in the batch "
-            "(environment, which every algorithm takes), or nothing (none); grpo "
-            "also by the mean of the group's returns (mean, which is MaxRL).",
-            "choices": ["group", "batch", PER_ENVIRONMENT, BY_MEAN, "none"],
-        },
-    )
-    multi_objective_aggregation: str = field(
-        default=SUMMED,
-        metadata={
-            "help": "Whether several reward functions are summed before they are scaled, or after.",
-            "choices": [SUMMED, "normalize_then_sum"],
-        },
-    )
-    importance_sampling_level: str = field(
-        default="token",
-        metadata={
-            "help": "What has one ratio of probabilities: a token, or a sequence.",
-            "choices": ["token", "sequence"],
-        },
-    )
-    disable_dropout: bool = field(
-        default=True, metadata={"help": "Train without dropout, as episodes are sampled."}
-    )
-    vllm_importance_sampling_correction: bool = field(
-        default=True,
-        metadata={
-            "help": "Weigh the loss by the ratio of trained to sampled probabilities, whatever the "
-            "--backend."
-        },
+    disable_dropout: bool = option(True, "Train without dropout, as episodes are sampled.")
+    vllm_importance_sampling_correction: bool = option(
+        True,
+        "Weigh the loss by the ratio of trained to sampled probabilities, whatever the --backend.",
     )
     # TRL's own default, sequence_mask: nearly always out of bounds over an episode of many turns.
-    vllm_importance_sampling_mode: str = field(
-        default="token_truncate",
-        metadata={
-            "help": "What has one ratio, a token, a turn or a sequence (an episode, or one of its "
-            "token windows), and what is done with one out of bounds: token_truncate, token_mask, "
-            "turn_truncate, turn_mask, sequence_truncate, sequence_mask. geometric_mask leaves out "
-            "sequences whose ratio per token, as a geometric mean, is out of bounds, and weighs no "
-            "other.",
-            "choices": [*CORRECTIONS, *OUR_CORRECTIONS],
-        },
+    vllm_importance_sampling_mode: str = option(
+        "token_truncate",
+        "What has one ratio, a token, a turn or a sequence (an episode, or one of its token "
+        "windows), and what is done with one out of bounds: token_truncate, token_mask, "
+        "turn_truncate, turn_mask, sequence_truncate, sequence_mask. geometric_mask leaves out "
+        "sequences whose ratio per token, as a geometric mean, is out of bounds, and weighs no "
+        "other.",
+        choices=[*CORRECTIONS, *OUR_CORRECTIONS],
     )
-    vllm_importance_sampling_clip_max: float | None = field(
-        default=3.0,
-        metadata={"help": "Upper bound of the ratio, above 1; 1e9 is none."},
+    vllm_importance_sampling_clip_max: float | None = option(
+        3.0, "Upper bound of the ratio, above 1; 1e9 is none."
     )
-    vllm_importance_sampling_clip_min: float | None = field(
-        default=None,
-        metadata={"help": "Lower bound of the ratio, below 1; by default none."},
+    vllm_importance_sampling_clip_min: float | None = option(
+        None, "Lower bound of the ratio, below 1; by default none."
     )
-    max_staleness: int = field(
-        default=0,
-        metadata={
-            "help": "Play the next episodes while the policy is trained on earlier ones, with "
-            "weights at most so many optimizer steps behind; needs --backend vllm_server, or "
-            "--carry_over. 0 plays with the newest.",
-            "min": 0,
-        },
+    max_staleness: int = option(
+        0,
+        "Play the next episodes while the policy is trained on earlier ones, with weights at most "
+        "so many optimizer steps behind; needs --backend vllm_server, or --carry_over. 0 plays "
+        "with the newest.",
+        min=0,
     )
-    carry_over: bool = field(
-        default=False,
-        metadata={
-            "help": "With --max_staleness, on any --backend: play twice the batch and begin each "
-            "optimizer step when half of the groups are complete; the others go on in the next."
-        },
+    carry_over: bool = option(
+        False,
+        "With --max_staleness, on any --backend: play twice the batch and begin each optimizer "
+        "step when half of the groups are complete; the others go on in the next.",
     )
-    logging_steps: float = field(default=1, metadata={"help": "Log every N optimizer steps."})
-    invalid_action_penalty: float = field(
-        default=0.0, metadata={"help": "Taken from the reward of every invalid action."}
+    logging_steps: float = option(1, "Log every N optimizer steps.")
+    invalid_action_penalty: float = option(0.0, "Taken from the reward of every invalid action.")
+    task_sampling: str = option(
+        "uniform",
+        "Which tasks are played next: all in turn (uniform), or rather those that the policy "
+        "solves now and then (learnable).",
+        choices=("uniform", "learnable"),
     )
-    task_sampling: str = field(
-        default="uniform",
-        metadata={
-            "help": "Which tasks are played next: all in turn (uniform), or rather those that the "
-            "policy solves now and then (learnable).",
-            "choices": list(TASK_SAMPLINGS),
-        },
+    observation_loss_weight: float = option(
+        0.0,
+        "Weight of the cross-entropy on what the environment said, a small world model beside the "
+        "policy, such as 0.1; 0 trains on the policy's own tokens alone.",
+        min=0,
     )
-    observation_loss_weight: float = field(
-        default=0.0,
-        metadata={
-            "help": "Weight of the cross-entropy on what the environment said, a small world "
-            "model beside the policy, such as 0.1; 0 trains on the policy's own tokens alone.",
-            "min": 0,
-        },
-    )
-    eval_steps: float | None = field(
-        default=50, metadata={"help": "Evaluate every N optimizer steps."}
-    )
+    eval_steps: float | None = option(50, "Evaluate every N optimizer steps.")
 
     @property
     def compares_groups(self) -> bool:
@@ -295,95 +364,70 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
                 "evaluations may be greedy: `EvaluationArguments.eval_temperature=0`"
             )
         check_correction(self)
-        check_batch(self, least=2)
-        check_staleness(self)
+        check_batch(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         if self.num_generations_eval is None:
             self.num_generations_eval = 1
         super().__post_init__()
-        check_scaling(self)
+        refuse_conflicts(self, self.conflicts)
 
 
 @dataclass
 class AgentGRPOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for GRPO and the methods that credit its turns."""
 
-    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "turn_credit")
-    refused: ClassVar[Refusals] = GRPO
+    common_options = ("num_generations", "turn_credit")
+    refused = GRPO
+    conflicts = (*ONLINE_CONFLICTS, *GRPO_CONFLICTS)
 
-    output_dir: str | None = field(
-        default="runs/grpo", metadata={"help": "Where checkpoints, logs and the model go."}
+    output_dir: str | None = option("runs/grpo", "Where checkpoints, logs and the model go.")
+    turn_credit: str = option(
+        "none",
+        "How turns are credited: all as their episode (none), beside it with those of the same "
+        "state (gigpo) or, in place of it, of the same recent history (hgpo), by GAE over grouped "
+        "values (gagpo), by the policy's entropy (empg), by the rewards to come (returns), or by "
+        "how much likelier they made the right answer (information_gain).",
+        choices=("none", "gigpo", "hgpo", "gagpo", "empg", "returns", "information_gain"),
     )
-    turn_credit: str = field(
-        default="none",
-        metadata={
-            "help": "How turns are credited: all as their episode (none), beside it with those of "
-            "the same state (gigpo) or, in place of it, of the same recent history (hgpo), by GAE "
-            "over grouped values (gagpo), by the policy's entropy (empg), by the rewards to come "
-            "(returns), or by how much likelier they made the right answer (information_gain).",
-            "choices": list(TURN_CREDITS),
-        },
+    turn_advantage_weight: float = option(
+        0.0,
+        "Weight of the turns' own advantages (GiGPO's omega), 1 with --turn_credit gigpo; another "
+        "weight than 0 asks for gigpo by itself.",
     )
-    turn_advantage_weight: float = field(
-        default=0.0,
-        metadata={
-            "help": "Weight of the turns' own advantages (GiGPO's omega), 1 with --turn_credit "
-            "gigpo; another weight than 0 asks for gigpo by itself."
-        },
+    turn_discount: float = option(
+        0.95, "Discount per turn of the turns' own returns.", min=0, max=1
     )
-    turn_discount: float = field(
-        default=0.95,
-        metadata={"help": "Discount per turn of the turns' own returns.", "min": 0, "max": 1},
+    turn_anchor: str = option(
+        "observation",
+        "What tells the state that turns are compared in: the observation, the one behind the "
+        "last valid action (valid), all that was read (history), or observations of mostly the "
+        "same words (similar).",
+        choices=("observation", "valid", "history", "similar"),
     )
-    turn_anchor: str = field(
-        default="observation",
-        metadata={
-            "help": "What tells the state that turns are compared in: the observation, the one "
-            "behind the last valid action (valid), all that was read (history), or observations of "
-            "mostly the same words (similar).",
-            "choices": list(TURN_ANCHORS),
-        },
+    turn_similarity: float = option(
+        0.9, "Share of words that similar observations have in common.", min=0, max=1
     )
-    turn_similarity: float = field(
-        default=0.9,
-        metadata={
-            "help": "Share of words that similar observations have in common.",
-            "min": 0,
-            "max": 1,
-        },
-    )
-    turn_context: int = field(
-        default=2, metadata={"help": "Earlier states that HGPO compares too.", "min": 0}
-    )
-    turn_lam: float = field(
-        default=0.95, metadata={"help": "GAE's lambda per turn (GAGPO).", "min": 0, "max": 1}
-    )
-    kept_variance: float = field(
-        default=1.0,
-        metadata={
-            "help": "Train on the fewest groups that hold this share of the sum of the groups' "
-            "standard deviations of rewards (RAGEN-2's filter); 1 keeps all.",
-            "min": 0,
-            "max": 1,
-        },
+    turn_context: int = option(2, "Earlier states that HGPO compares too.", min=0)
+    turn_lam: float = option(0.95, "GAE's lambda per turn (GAGPO).", min=0, max=1)
+    kept_variance: float = option(
+        1.0,
+        "Train on the fewest groups that hold this share of the sum of the groups' standard "
+        "deviations of rewards (RAGEN-2's filter); 1 keeps all.",
+        min=0,
+        max=1,
     )
 
-    branch_roots: int = field(
-        default=0,
-        metadata={
-            "help": "Play so many episodes of a group from the start, 2 or more, and let the "
-            "others branch from these at turns of which the policy was least sure; 0 plays all "
-            "from the start.",
-            "min": 0,
-        },
+    branch_roots: int = option(
+        0,
+        "Play so many episodes of a group from the start, 2 or more, and let the others branch "
+        "from these at turns of which the policy was least sure; 0 plays all from the start.",
+        min=0,
     )
-    dynamic_sampling: float = field(
-        default=1.0,
-        metadata={
-            "help": "Play further tasks for groups whose episodes were paid the same, up to so "
-            "many times the batch in all (DAPO's dynamic sampling); 1 plays none.",
-            "min": 1,
-        },
+    dynamic_sampling: float = option(
+        1.0,
+        "Play further tasks for groups whose episodes were paid the same, up to so many times the "
+        "batch in all (DAPO's dynamic sampling); 1 plays none.",
+        min=1,
     )
 
     def __post_init__(self) -> None:
@@ -391,41 +435,46 @@ class AgentGRPOConfig(AgentOnlineConfig):
             self.turn_credit = "gigpo"
         if self.turn_credit == "gigpo" and self.turn_advantage_weight == 0:
             self.turn_advantage_weight = 1.0
+        if self.branch_roots == 1:
+            raise ValueError(
+                "branch_roots must be >= 2, or 0 for no branches, got 1: all episodes of a group "
+                "would share its first turn, which is then compared with no other and never trained"
+            )
         super().__post_init__()
-        check_sampling(self)
+        if self.branch_roots and self.branch_roots >= cast(int, self.num_generations):
+            raise ValueError(
+                f"branch_roots must be below num_generations={self.num_generations}, got "
+                f"{self.branch_roots}; the other episodes of a group branch from these"
+            )
 
 
 @dataclass
 class AgentRLOOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for RLOO, whose `scale_rewards` is nothing or the environment's."""
 
-    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
+    refused = NOT_GROUP_RELATIVE
 
-    common_options: ClassVar[tuple[str, ...]] = ("num_generations",)
+    common_options = ("num_generations",)
 
-    output_dir: str | None = field(
-        default="runs/rloo", metadata={"help": "Where checkpoints, logs and the model go."}
-    )
+    output_dir: str | None = option("runs/rloo", "Where checkpoints, logs and the model go.")
 
 
 @dataclass
 class AgentReinforcePPConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for REINFORCE++. `scale_rewards` takes only the environment's."""
 
-    common_options: ClassVar[tuple[str, ...]] = ("num_generations", "baseline")
+    common_options = ("num_generations", "baseline")
 
-    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
+    refused = NOT_GROUP_RELATIVE
 
-    output_dir: str | None = field(
-        default="runs/reinforce_pp", metadata={"help": "Where checkpoints, logs and the model go."}
+    output_dir: str | None = option(
+        "runs/reinforce_pp", "Where checkpoints, logs and the model go."
     )
-    baseline: str = field(
-        default="none",
-        metadata={
-            "help": "What a return is compared with: nothing, the plain algorithm with the KL in "
-            "the reward, or its group's mean.",
-            "choices": list(BASELINES),
-        },
+    baseline: str = option(
+        "none",
+        "What a return is compared with: nothing, the plain algorithm with the KL in the reward, "
+        "or its group's mean.",
+        choices=("none", "group"),
     )
 
     @property
@@ -438,80 +487,53 @@ class AgentReinforcePPConfig(AgentOnlineConfig):
 class AgentPPOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for PPO. `scale_rewards` takes only the environment's."""
 
-    common_options: ClassVar[tuple[str, ...]] = ("critic", "critic_learning_rate", "lam")
-    own_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+    common_options = ("critic", "critic_learning_rate", "lam")
+    own_defaults = {
         **AgentOnlineConfig.own_defaults,
         TINY: {"learning_rate": 3e-4, "critic_learning_rate": 1e-3},
     }
-    adapter_defaults: ClassVar[Mapping[str, dict[str, Any]]] = {
+    adapter_defaults = {
         name: own if name == OTHERS else {**own, "critic_learning_rate": 1e-3}
         for name, own in AgentOnlineConfig.adapter_defaults.items()
     }
-    refused: ClassVar[Refusals] = NOT_GROUP_RELATIVE
+    refused = NOT_GROUP_RELATIVE
+    conflicts = (*ONLINE_CONFLICTS, *PPO_CONFLICTS)
 
-    output_dir: str | None = field(
-        default="runs/ppo", metadata={"help": "Where checkpoints, logs and the model go."}
+    output_dir: str | None = option("runs/ppo", "Where checkpoints, logs and the model go.")
+    num_generations: int | None = option(
+        1, "Episodes per task in a batch; PPO compares none, so 1."
     )
-    num_generations: int | None = field(
-        default=1,
-        metadata={"help": "Episodes per task in a batch; PPO compares none, so 1."},
+    num_iterations: int = option(2, "Times that each batch of episodes is trained on.")
+    loss_type: str = option("dapo", "How token losses are averaged: over the batch's tokens.")
+    critic: str = option(
+        "own",
+        "own: a backbone of its own. shared: a head on the policy's, which the value loss trains "
+        "too. head: the same head, with a value loss that stops there.",
+        choices=("own", "shared", "head"),
     )
-    num_iterations: int = field(
-        default=2, metadata={"help": "Times that each batch of episodes is trained on."}
+    critic_model: str | None = option(
+        None, "Backbone of the critic; by default a copy of the policy."
     )
-    loss_type: str = field(
-        default="dapo", metadata={"help": "How token losses are averaged: over the batch's tokens."}
+    critic_learning_rate: float | None = option(
+        None, "By default ten times --learning_rate; 0.001 for tiny and for an adapter of smollm2."
     )
-    critic: str = field(
-        default="own",
-        metadata={
-            "help": "own: a backbone of its own. shared: a head on the policy's, which the value "
-            "loss trains too. head: the same head, with a value loss that stops there.",
-            "choices": list(CRITICS),
-        },
+    critic_warmup_steps: int = option(0, "First steps that train the critic alone.", min=0)
+    vf_coef: float = option(0.5, "Weight of the value loss.", min=0)
+    cliprange_value: float = option(
+        0.2, "How far values move per batch before clipping; 0 = free.", min=0
     )
-    critic_model: str | None = field(
-        default=None, metadata={"help": "Backbone of the critic; by default a copy of the policy."}
+    gae_level: str = option(
+        "token",
+        "Credit tokens, or turns as a whole, with one value each at their first token.",
+        choices=("token", "turn"),
     )
-    critic_learning_rate: float | None = field(
-        default=None,
-        metadata={
-            "help": "By default ten times --learning_rate; 0.001 for tiny and for an adapter of "
-            "smollm2."
-        },
-    )
-    critic_warmup_steps: int = field(
-        default=0, metadata={"help": "First steps that train the critic alone.", "min": 0}
-    )
-    vf_coef: float = field(default=0.5, metadata={"help": "Weight of the value loss.", "min": 0})
-    cliprange_value: float = field(
-        default=0.2,
-        metadata={"help": "How far values move per batch before clipping; 0 = free.", "min": 0},
-    )
-    gae_level: str = field(
-        default="token",
-        metadata={
-            "help": "Credit tokens, or turns as a whole, with one value each at their first token.",
-            "choices": list(GAE_LEVELS),
-        },
-    )
-    gamma: float = field(
-        default=1.0, metadata={"help": "Discount per token, or per turn.", "min": 0, "max": 1}
-    )
-    lam: float = field(
-        default=1.0, metadata={"help": "GAE's lambda, of the advantages.", "min": 0, "max": 1}
-    )
-    critic_lam: float = field(
-        default=1.0, metadata={"help": "GAE's lambda, of value targets.", "min": 0, "max": 1}
-    )
-    whiten_advantages: bool = field(
-        default=True, metadata={"help": "Mean 0 and variance 1 over the batch's sampled tokens."}
-    )
-    kl_in_reward: bool = field(
-        default=False, metadata={"help": "With --beta: the KL in the reward, not in the loss."}
-    )
-    bootstrap_truncated: bool = field(
-        default=False, metadata={"help": "End a truncated episode with its last state's value."}
+    gamma: float = option(1.0, "Discount per token, or per turn.", min=0, max=1)
+    lam: float = option(1.0, "GAE's lambda, of the advantages.", min=0, max=1)
+    critic_lam: float = option(1.0, "GAE's lambda, of value targets.", min=0, max=1)
+    whiten_advantages: bool = option(True, "Mean 0 and variance 1 over the batch's sampled tokens.")
+    kl_in_reward: bool = option(False, "With --beta: the KL in the reward, not in the loss.")
+    bootstrap_truncated: bool = option(
+        False, "End a truncated episode with its last state's value."
     )
 
     @property
@@ -521,7 +543,15 @@ class AgentPPOConfig(AgentOnlineConfig):
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        _check(self)
+        if self.kl_in_reward and not self.beta:
+            raise ValueError(
+                "kl_in_reward moves the KL that beta weighs, got beta=0; pass `beta` too"
+            )
+        if self.critic_model is not None and self.critic != "own":
+            raise ValueError(
+                f"critic_model {self.critic_model!r} is a backbone of its own, which "
+                f"critic={self.critic!r} has not; leave out one of the two"
+            )
         if self.critic_learning_rate is None:
             self.critic_learning_rate = 10 * self.learning_rate
         # TRL wants groups, since GRPO compares; a group of the whole batch passes its check.
@@ -539,18 +569,3 @@ class AgentPPOConfig(AgentOnlineConfig):
         super().__post_init__()
         if alone:
             self.num_generations = 1
-
-
-def _check(args: AgentPPOConfig) -> None:
-    if args.kl_in_reward and not args.beta:
-        raise ValueError("kl_in_reward moves the KL that beta weighs, got beta=0; pass `beta` too")
-    if args.critic_model is not None and args.critic != "own":
-        raise ValueError(
-            f"critic_model {args.critic_model!r} is a backbone of its own, which "
-            f"critic={args.critic!r} has not; leave out one of the two"
-        )
-    if args.scale_rewards == PER_ENVIRONMENT and not args.whiten_advantages:
-        raise ValueError(
-            f"scale_rewards={PER_ENVIRONMENT} says over what advantages are whitened, got "
-            "whiten_advantages=False; leave out one of the two"
-        )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.machinery.secrets import hide_kwargs
 from agentgym_envs.registration.registry import short_env_name
-from trainers.options.errors import check_bounds
 from trainers.options.values import (
     BY_ENVIRONMENT,
+    check_bounds,
     check_names,
+    option,
     read_by_environment,
     read_object,
     read_weights,
@@ -31,32 +32,21 @@ class EnvConstructionArguments:
     _argument_group_name: ClassVar[str] = "environment"
     common_options: ClassVar[tuple[str, ...]] = ("action_format",)
 
-    action_format: str = field(
-        default="react",
-        metadata={"help": "How the policy writes actions.", "choices": list(ACTION_FORMATS)},
+    action_format: str = option("react", "How the policy writes actions.", choices=ACTION_FORMATS)
+    env_backend: Backend = option("sync", "Where environments run.")
+    step_timeout: float | None = option(
+        None, "Seconds before a slow environment counts as failed (not with sync); by default 600."
     )
-    env_backend: Backend = field(default="sync", metadata={"help": "Where environments run."})
-    step_timeout: float | None = field(
-        default=None,
-        metadata={
-            "help": "Seconds before a slow environment counts as failed (not with sync); by "
-            "default 600."
-        },
+    wrapper: list[str] = option(
+        [],
+        "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
+        action="extend",
     )
-    wrapper: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
-            "action": "extend",
-        },
-    )
-    env_kwargs: str | None = field(
-        default=None,
-        metadata={
-            "help": "Further arguments of the environments, as JSON: '{\"compat\": null}'. "
-            "Those of one among several: 'SearchQA={\"top_k\": 3}'.",
-            **BY_ENVIRONMENT,
-        },
+    env_kwargs: str | None = option(
+        None,
+        "Further arguments of the environments, as JSON: '{\"compat\": null}'. "
+        "Those of one among several: 'SearchQA={\"top_k\": 3}'.",
+        **BY_ENVIRONMENT,
     )
 
     def __post_init__(self) -> None:
@@ -99,87 +89,62 @@ class EnvArguments(EnvConstructionArguments):
 
     common_options: ClassVar[tuple[str, ...]] = ("env", "split", "tasks", "max_turns")
 
-    env: list[str] = field(
-        default_factory=list,
-        metadata={
-            "help": "Environment id or short name, such as TextCraft; repeat for several, whose "
-            "shares are equal or those of --mix.",
-            "action": "extend",
-        },
+    env: list[str] = option(
+        [],
+        "Environment id or short name, such as TextCraft; repeat for several, whose shares are "
+        "equal or those of --mix.",
+        action="extend",
     )
-    mix: str | list[float] | dict[str, float] | None = field(
-        default=None,
-        metadata={
-            "help": "Weights of several environments in what is trained on and collected, in their "
-            "order: 2,1,1; by default all alike. Evaluations weigh them alike."
-        },
+    mix: str | list[float] | dict[str, float] | None = option(
+        None,
+        "Weights of several environments in what is trained on and collected, in their order: "
+        "2,1,1; by default all alike. Evaluations weigh them alike.",
     )
-    split: str = field(default="train", metadata={"help": "Split to draw tasks from."})
-    eval_split: str = field(
-        default="validation", metadata={"help": "Split played by evaluations during training."}
+    split: str = option("train", "Split to draw tasks from.")
+    eval_split: str = option("validation", "Split played by evaluations during training.")
+    tasks: list[str] | None = option(
+        None,
+        "Only these subtasks, depths or task ids of the split; or a .json file of "
+        'AgentGym\'s item ids, [{"item_id": "babyai_41"}, ...].',
     )
-    tasks: list[str] | None = field(
-        default=None,
-        metadata={
-            "help": "Only these subtasks, depths or task ids of the split; or a .json file of "
-            'AgentGym\'s item ids, [{"item_id": "babyai_41"}, ...].'
-        },
+    eval_tasks: list[str] | None = option(
+        None, "As --tasks, of evaluations during training; by default the whole split."
     )
-    eval_tasks: list[str] | None = field(
-        default=None,
-        metadata={
-            "help": "As --tasks, of evaluations during training; by default the whole split."
-        },
+    max_turns: int | dict[str, int] | None = option(
+        None,
+        "Turn limit; by default each environment's own. NAME=TURNS for one of several.",
+        min=1,
+        **BY_ENVIRONMENT,
     )
-    max_turns: int | dict[str, int] | None = field(
-        default=None,
-        metadata={
-            "help": "Turn limit; by default each environment's own. NAME=TURNS for one of several.",
-            "min": 1,
-            **BY_ENVIRONMENT,
-        },
+    action_format: str | dict[str, str] = option(  # type: ignore[assignment]
+        "react",
+        "How the policy writes actions. NAME=FORMAT for one of several environments.",
+        metavar="{" + ",".join(ACTION_FORMATS) + "}",
+        **BY_ENVIRONMENT,
     )
-    action_format: str | dict[str, str] = field(  # type: ignore[assignment]
-        default="react",
-        metadata={
-            "help": "How the policy writes actions. NAME=FORMAT for one of several environments.",
-            "metavar": "{" + ",".join(ACTION_FORMATS) + "}",
-            **BY_ENVIRONMENT,
-        },
+    num_envs: int | None = option(
+        None,
+        "Episodes advanced together, per environment; by default the batch, at most 64.",
+        min=1,
     )
-    num_envs: int | None = field(
-        default=None,
-        metadata={
-            "help": "Episodes advanced together, per environment; by default the batch, at most "
-            "64.",
-            "min": 1,
-        },
-    )
-    overlap: bool = field(
-        default=False,
-        metadata={
-            "help": "Sample while slow environments step; needs --env_backend thread, process "
-            "or ray, and repeats a run up to rounding only."
-        },
+    overlap: bool = option(
+        False,
+        "Sample while slow environments step; needs --env_backend thread, process or ray, and "
+        "repeats a run up to rounding only.",
     )
 
-    ray: str | None = field(
-        default=None,
-        metadata={
-            "help": "Address of the Ray cluster of --env_backend ray; by default that of "
-            "RAY_ADDRESS or of this machine, where one is started if there is none."
-        },
+    ray: str | None = option(
+        None,
+        "Address of the Ray cluster of --env_backend ray; by default that of RAY_ADDRESS or of "
+        "this machine, where one is started if there is none.",
     )
-    ray_envs: int = field(
-        default=RayActors.envs,
-        metadata={"help": "Environments of a Ray actor, which share its process.", "min": 1},
+    ray_envs: int = option(
+        RayActors.envs, "Environments of a Ray actor, which share its process.", min=1
     )
-    ray_actor: str | None = field(
-        default=None,
-        metadata={
-            "help": "What each Ray actor is given, arguments of ray.remote as JSON: "
-            '\'{"num_cpus": 0.5, "runtime_env": {"env_vars": {"A": "b"}}}\'.'
-        },
+    ray_actor: str | None = option(
+        None,
+        "What each Ray actor is given, arguments of ray.remote as JSON: "
+        '\'{"num_cpus": 0.5, "runtime_env": {"env_vars": {"A": "b"}}}\'.',
     )
 
     def __post_init__(self) -> None:

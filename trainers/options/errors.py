@@ -1,4 +1,4 @@
-"""Errors of the commands: options out of bounds, a missing extra, the exit status of each."""
+"""Errors of the commands: of options, of libraries, a missing extra, the exit status of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from tempfile import mkdtemp
 from traceback import walk_tb
@@ -108,7 +107,9 @@ OUR_PACKAGES = {"agentgym_envs", "benchmarks", "trainers", "wrappers"}
 
 
 @contextmanager
-def explain_refusals(*kinds: type[Exception]) -> Iterator[None]:
+def explain_refusals(
+    *kinds: type[Exception], cannot: str = "follow the options", remedy: str = ""
+) -> Iterator[None]:
     """Turn what TRL and the libraries below it raise about options into a usage error.
 
     For the time before a run has begun. An error of our own code, or of another kind, passes: it
@@ -116,9 +117,11 @@ def explain_refusals(*kinds: type[Exception]) -> Iterator[None]:
 
     Args:
         *kinds: of the errors; by default those that stand for a wrong value or a missing package.
+        cannot: what a library cannot do where it raises one.
+        remedy: added to the message.
 
     Raises:
-        UsageError: a library cannot follow the options.
+        UsageError: a library raised one.
     """
     kinds = kinds or (ImportError, OSError, RuntimeError, TypeError, ValueError)
     try:
@@ -131,7 +134,7 @@ def explain_refusals(*kinds: type[Exception]) -> Iterator[None]:
             raise
         # Not all that it has in backticks are options.
         message = masked(" ".join(str(error).split())).replace("`", "'")
-        raise UsageError(f"{library} cannot follow the options: {message}") from error
+        raise UsageError(f"{library} cannot {cannot}: {message}{remedy}") from error
 
 
 def _raised_by(error: BaseException) -> str | None:
@@ -141,53 +144,6 @@ def _raised_by(error: BaseException) -> str | None:
         for frame, _ in walk_tb(error.__traceback__)
     )
     return next((name for name in reversed([*names]) if name in LIBRARIES | OUR_PACKAGES), None)
-
-
-BOUNDS = ("min", "above", "max")
-"""Keys of a field's metadata that `check_bounds` reads."""
-
-_PLAIN_KIND = re.compile(r"(?:<class ')?(int|float|bool)(?:'>)?(?: \| None)?")
-"""The annotation of a field that takes numbers alone, or true and false."""
-
-_TEXTS_OF_TRANSFORMERS = frozenset({"include_num_input_tokens_seen"})
-"""Fields that are declared `bool`, and that transformers derives a text from."""
-
-
-def check_bounds(args: Any) -> None:
-    """Check a dataclass's fields: numbers are no texts, and values keep to their metadata.
-
-    None has no bounds.
-
-    Raises:
-        ValueError: a value is a text, none of its `choices`, or out of its bounds.
-    """
-    for entry in fields(args):
-        kind = _PLAIN_KIND.fullmatch(str(entry.type))
-        if entry.name in _TEXTS_OF_TRANSFORMERS:
-            continue
-        if kind is not None and isinstance(text := getattr(args, entry.name), str):
-            expected = "True or False" if kind[1] == "bool" else "a number"
-            raise ValueError(f"{entry.name} must be {expected}, got the text {text!r}")
-    for entry in fields(args):
-        least, above, most = map(entry.metadata.get, BOUNDS)
-        setting = getattr(args, entry.name)
-        # A dict has a value for each environment.
-        values = setting.values() if isinstance(setting, dict) else setting
-        for value in values if isinstance(setting, dict | list) else [setting]:
-            if value is None:
-                continue
-            choices = entry.metadata.get("choices", ())
-            if choices and isinstance(value, str) and value not in choices:
-                hint = did_you_mean(value, choices, otherwise="").removesuffix("; ")
-                known = ", ".join(choices)
-                raise ValueError(f"{entry.name} must be one of {known}, got {value!r}{hint}")
-            # Written so that NaN is out of all bounds.
-            if least is not None and most is not None and not least <= value <= most:
-                raise ValueError(f"{entry.name} must be in {least}..{most}, got {value}")
-            if least is not None and not value >= least:
-                raise ValueError(f"{entry.name} must be >= {least}, got {value}")
-            if above is not None and not value > above:
-                raise ValueError(f"{entry.name} must be > {above}, got {value}")
 
 
 def check_kind(name: str, value: Any, kind: type, *, remedy: str) -> None:
@@ -215,28 +171,17 @@ def check_output(name: str, path: str | None) -> None:
         path: the file; None where none is asked for.
 
     Raises:
-        ValueError: it cannot be written.
+        UsageError: it cannot be written.
     """
     if path is None:
         return
-    if os.path.isdir(path):
-        raise ValueError(f"{name} must name a file, got the folder {path}")
     file = Path(path).absolute()
+    if file.is_dir():
+        raise UsageError(f"{name} must name a file, got the folder {path}")
     if not os.path.exists(file):
         _check_place(name, path, file.parent)
     elif not os.access(file, os.W_OK):
-        raise ValueError(f"{name}: cannot write {path}, for it is write-protected")
-
-
-def check_apart(**files: str) -> None:
-    """Check that options name different files, of which the last would replace the others.
-
-    Raises:
-        ValueError: two of them are one file.
-    """
-    if len({Path(path).resolve() for path in files.values()}) < len(files):
-        names = " and ".join(files)
-        raise ValueError(f"{names} must name different files, got {next(iter(files.values()))}")
+        raise UsageError(f"{name}: cannot write {path}, for it is write-protected")
 
 
 def check_folder(name: str, path: str | Path) -> None:
@@ -252,22 +197,19 @@ def check_folder(name: str, path: str | Path) -> None:
     folder = Path(path).absolute()
     if os.path.exists(folder) and not folder.is_dir():
         raise UsageError(f"{name} must name a folder, got the file {path}")
-    try:
-        _check_place(name, str(path), folder)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    _check_place(name, str(path), folder)
 
 
 def _check_place(name: str, path: str, folder: Path) -> None:
     """Check that a folder can be made and written to, by a folder in the nearest one there is."""
     nearest = next(place for place in (folder, *folder.parents) if os.path.exists(place))
-    if not nearest.is_dir():
-        raise ValueError(f"{name}: cannot write {path}, for {nearest} is not a folder")
-    try:
-        os.rmdir(mkdtemp(prefix=".agentgym-", dir=nearest))
-    except OSError as error:
-        problem = f"nothing can be written to {nearest} ({error.strerror})"
-        raise ValueError(f"{name}: cannot write {path}, for {problem}") from error
+    problem = f"{nearest} is not a folder"
+    if nearest.is_dir():
+        try:
+            return os.rmdir(mkdtemp(prefix=".agentgym-", dir=nearest))
+        except OSError as error:
+            problem = f"nothing can be written to {nearest} ({error.strerror})"
+    raise UsageError(f"{name}: cannot write {path}, for {problem}")
 
 
 def run_command(command: Callable[[], int | None]) -> int:

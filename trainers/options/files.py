@@ -1,4 +1,4 @@
-"""Option files: YAML whose keys are a command's options, and the presets that are shipped.
+"""Files of options: YAML whose keys are a command's options, presets, and help pages.
 
 `trainers.options.parser` checks the keys. TRL's own `TrlParser` reads such files too, but takes the
 key `env` for environment variables.
@@ -17,8 +17,16 @@ PRESETS = Path(__file__).parent / "presets"
 LAUNCH_FILES = Path(__file__).parent / "accelerate"
 """Files for `accelerate launch --config_file`."""
 
+HELP = Path(__file__).parent / "help"
+"""The help pages of our algorithms, which `python -m trainers.NAME --help` prints."""
+
 OptionValue = str | list[str] | None
 """As the command line has it; None is the file's `null`."""
+
+
+def help_page(algorithm: str) -> str:
+    """Return the help page of one of our algorithms, without the seconds of TRL's import."""
+    return (HELP / f"{algorithm}.txt").read_text(encoding="utf-8")
 
 
 def preset_names() -> list[str]:

@@ -6,11 +6,11 @@ torch is imported when it is asked: no parser of options does.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from trainers.options.values import read_object
+from trainers.options.values import option, read_object
 
 TINY = "tiny"
 """The policy of a million parameters that is shipped."""
@@ -22,13 +22,13 @@ MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)
 START = "start"
 """The folder in a run's with the model that an adapter is trained on, where it was merged."""
 
-_ON_THE_HUB = {"HuggingFaceTB/SmolLM2-135M-Instruct": SMOLLM2}
+_SAME_SIZE = {"HuggingFaceTB/SmolLM2-135M-Instruct": SMOLLM2, SMOLLM2_TEXTCRAFT: SMOLLM2}
 _SIZES = {(128, 4, 1465): TINY, (576, 30, 49152): SMOLLM2}
 """Width, layers and vocabulary, which training leaves as they are."""
 
 
 def own_name(model: str) -> str:
-    """Return which of these models a name stands for, or the name itself where it is another.
+    """Return which model's defaults a name has, or the name itself where it is another one.
 
     Args:
         model: a name of these, a Hugging Face id, or a folder, which may hold one of them after
@@ -36,7 +36,7 @@ def own_name(model: str) -> str:
     """
     sizes = ("hidden_size", "num_hidden_layers", "vocab_size")
     config = read_config(model)
-    return _SIZES.get(tuple(config.get(size, 0) for size in sizes), _ON_THE_HUB.get(model, model))
+    return _SIZES.get(tuple(config.get(size, 0) for size in sizes), _SAME_SIZE.get(model, model))
 
 
 def read_config(model: str) -> dict[str, Any]:
@@ -139,15 +139,11 @@ class TemplateArguments:
 
     common_options: ClassVar[tuple[str, ...]] = ()
 
-    chat_template: str | None = field(
-        default=None,
-        metadata={"help": "File of the model's chat template (Jinja); by default the model's own."},
+    chat_template: str | None = option(
+        None, "File of the model's chat template (Jinja); by default the model's own."
     )
-    chat_template_kwargs: dict[str, Any] | str | None = field(
-        default=None,
-        metadata={
-            "help": "Variables of the chat template, as JSON: '{\"enable_thinking\": false}'."
-        },
+    chat_template_kwargs: dict[str, Any] | str | None = option(
+        None, "Variables of the chat template, as JSON: '{\"enable_thinking\": false}'."
     )
 
     def check_template(self) -> None:

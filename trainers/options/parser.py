@@ -21,13 +21,14 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.machinery.secrets import masked_words
-from trainers.options.errors import BOUNDS, as_options, explain_refusals
+from trainers.options.errors import as_options, explain_refusals
 from trainers.options.files import (
     OptionValue,
     describe_presets,
     option_file,
     read_options,
 )
+from trainers.options.values import BOUNDS
 
 MOST_CHOICES_SHOWN = 6
 ELSEWHERE = {
@@ -44,7 +45,7 @@ _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
 
 
 class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows each name of an option in one spelling, and the default."""
+    """Shows an option's names and the default."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32, width=100)
@@ -55,8 +56,7 @@ class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
         if action.dest in _SHOWN:
             return _SHOWN[action.dest]
         value = "" if action.nargs in (0, "?") else f" {self._value(action)}"
-        names = {name.lstrip("-").replace("-", "_"): name for name in action.option_strings[::-1]}
-        return ", ".join(reversed(names.values())) + value
+        return ", ".join(action.option_strings) + value
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.default in (None, [], argparse.SUPPRESS):
@@ -107,6 +107,13 @@ class OptionParser(argparse.ArgumentParser):
         """End the program with a usage error."""
         # argparse repeats what it was given, which nobody has hidden yet.
         super().error(" ".join(masked_words(as_options(message).split(" "))))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += getattr(action.choices, "remedy", "")
+            raise
 
     def _with_known_names(self, words: list[str]) -> list[str]:
         """Spell options as the parser does, with - or _, and refuse those that it has not."""
@@ -176,11 +183,9 @@ class CommandParser(OptionParser):
             help="YAML file of options, or a preset's name; repeat for several, later ones win. "
             "Options on the command line override it.",
         )
-        self.add_argument("--help_all", "--help-all", action="store_true", help="List all.")
+        self.add_argument("--help_all", action="store_true", help="List all.")
         if config_name is not None:
-            self.add_argument(
-                "--list_presets", "--list-presets", action="store_true", help="List the presets."
-            )
+            self.add_argument("--list_presets", action="store_true", help="List the presets.")
         self._config_name = config_name
         self._files_read: list[str] = []
 
@@ -190,11 +195,12 @@ class CommandParser(OptionParser):
         Bad values end the program with a usage error, as argparse does.
         """
         arguments = list(sys.argv[1:] if argv is None else argv)
-        if "--help_all" in arguments or "--help-all" in arguments:
+        named = {_with_underscores(word) for word in arguments}
+        if "--help_all" in named:
             self._shows_all = True
             self.print_help()
             self.exit()
-        if self._config_name is not None and {"--list_presets", "--list-presets"} & set(arguments):
+        if self._config_name is not None and "--list_presets" in named:
             print(describe_presets(), end="")
             self.exit()
         namespace = vars(self.parse_args(self._with_files(arguments)))
@@ -211,7 +217,7 @@ class CommandParser(OptionParser):
     def peek(self, argv: Sequence[str] | None, name: str) -> Any:
         """Return one option's value before the rest is parsed; only `--config` must be right."""
         arguments = list(sys.argv[1:] if argv is None else argv)
-        if {"-h", "--help", "--help_all", "--help-all"} & set(arguments):
+        if {"-h", "--help", "--help_all"} & {*arguments, *map(_with_underscores, arguments)}:
             return self.get_default(name)
         return getattr(self.parse_known_args(self._with_files(arguments))[0], name)
 
@@ -237,8 +243,9 @@ class CommandParser(OptionParser):
                 self._files_read.append(name)
         except ValueError as error:
             self.error(str(error))
-        spelled = {word.partition("=")[0] for word in arguments}
-        explicit = {a.dest for a in self._actions if spelled.intersection(a.option_strings)}
+        arguments = self._with_known_names(arguments)
+        names = {word.partition("=")[0] for word in arguments}
+        explicit = {a.dest for a in self._actions if names.intersection(a.option_strings)}
         words = []
         for dest, value in options.items():
             if dest in explicit:
@@ -341,9 +348,6 @@ def read_switch(text: str) -> bool:
 
 
 def _add_option(group: Any, entry: dataclasses.Field[Any], hint: Any) -> None:
-    names = [f"--{entry.name}"]
-    if "_" in entry.name:
-        names.append(f"--{entry.name.replace('_', '-')}")
     aliases = entry.metadata.get("aliases", [])
     arguments = {k: v for k, v in entry.metadata.items() if k not in ("aliases", *BOUNDS)}
     default = entry.default
@@ -359,13 +363,11 @@ def _add_option(group: Any, entry: dataclasses.Field[Any], hint: Any) -> None:
         default = None  # argparse would read the text as one entry
     options = {**arguments, **_how_to_read(kind)}
     options |= {"required": True} if default is dataclasses.MISSING else {"default": default}
-    group.add_argument(*names, *([aliases] if isinstance(aliases, str) else aliases), **options)
+    aliases = [aliases] if isinstance(aliases, str) else aliases
+    group.add_argument(f"--{entry.name}", *aliases, **options)
     if kind is bool and default is True:
-        negated = (f"--no_{entry.name}", f"--no-{entry.name.replace('_', '-')}")
-        group.add_argument(
-            *dict.fromkeys(negated),
-            **{**arguments, "action": "store_false", "dest": entry.name, "default": False},
-        )
+        negated = {"action": "store_false", "dest": entry.name, "default": False}
+        group.add_argument(f"--no_{entry.name}", **{**arguments, **negated})
 
 
 def _kind_of(hint: Any) -> Any:

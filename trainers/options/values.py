@@ -1,4 +1,6 @@
-"""Reads what options hold: JSON objects, times, classes, values that differ by environment.
+"""Options as fields of dataclasses, and how their values are read and checked.
+
+Values are numbers and names, JSON objects, times, classes, and such as differ by environment.
 
 An option that may differ between the environments of a run is given as `--max_turns 20` for all, as
 `--max_turns TextCraft=30` for one, or as both together. In Python, and as a mapping in an option
@@ -11,7 +13,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -20,6 +22,66 @@ from agentgym_envs.errors import did_you_mean
 from agentgym_envs.machinery.secrets import masked, reveal
 from agentgym_envs.registration.registry import imported, short_env_name
 from trainers.options.errors import UsageError
+
+BOUNDS = ("min", "above", "max")
+"""The bounds in an option's metadata. `above` is one that is not allowed itself."""
+
+_PLAIN_KIND = re.compile(r"(?:<class ')?(int|float|bool)(?:'>)?(?: \| None)?")
+"""The annotation of a field that takes numbers alone, or true and false."""
+_TEXTS_OF_TRANSFORMERS = frozenset({"include_num_input_tokens_seen"})
+"""Fields that are declared `bool`, and that transformers derives a text from."""
+
+
+def option(default: Any, help_text: str, **metadata: Any) -> Any:
+    """Return the field of an option.
+
+    Args:
+        default: of which a list is made anew for each dataclass.
+        help_text: what `--help` says.
+        **metadata: its bounds (`BOUNDS`), its `choices`, whose `remedy` ends the message about
+            another value, its `aliases`, and what else argparse's `add_argument` takes.
+    """
+    metadata = {"help": help_text, **metadata}
+    if isinstance(default, list):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def check_bounds(args: Any) -> None:
+    """Check a dataclass's fields: numbers are numbers, and values keep to their metadata.
+
+    None has no bounds.
+
+    Raises:
+        ValueError: a value is no number, none of its `choices`, or out of its bounds.
+    """
+    for entry in fields(args):
+        setting, kind = getattr(args, entry.name), _PLAIN_KIND.fullmatch(str(entry.type))
+        is_text = isinstance(setting, str) and entry.name not in _TEXTS_OF_TRANSFORMERS
+        if kind is not None and (is_text or isinstance(setting, list | dict)):
+            expected = "True or False" if kind[1] == "bool" else "a number"
+            got = "the text " * is_text + repr(setting)
+            raise ValueError(f"{entry.name} must be {expected}, got {got}")
+        # A dict has a value for each environment.
+        values = setting.values() if isinstance(setting, dict) else setting
+        for value in values if isinstance(setting, dict | list) else [setting]:
+            if value is not None:
+                _check_value(entry.name, value, entry.metadata)
+
+
+def _check_value(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
+    choices = metadata.get("choices", ())
+    if choices and isinstance(value, str) and value not in choices:
+        hint = did_you_mean(value, choices, otherwise="").removesuffix("; ")
+        remedy = getattr(choices, "remedy", "")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}{remedy}")
+    least, above, most = map(metadata.get, BOUNDS)
+    # Written so that NaN is out of all bounds.
+    is_low = (least is not None and not value >= least) or (above is not None and not value > above)
+    if is_low or (most is not None and not value <= most):
+        allowed = f"> {above}" if least is None else f">= {least}"
+        allowed = allowed if most is None else f"in {least}..{most}"
+        raise ValueError(f"{name} must be {allowed}, got {value}")
 
 
 def read_object(name: str, text: str | None) -> dict[str, Any]:

@@ -20,9 +20,8 @@ from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefu
 from trainers.history.views import History, view_of
 from trainers.ledger import Answer, Ledger, request_key
 from trainers.options.arguments import EpisodeArguments
-from trainers.options.endpoints import KEY_VARIABLE, Prices
 from trainers.options.errors import BudgetSpent, UsageError
-from trainers.options.policies import PolicyArguments
+from trainers.options.policies import KEY_VARIABLE, PolicyArguments, Prices
 from trainers.policies.answers import (
     CONTENT_FILTER,
     explained,

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.options.endpoints import FLOOR
+from trainers.options.policies import FLOOR
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.seeds import batch_seed

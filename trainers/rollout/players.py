@@ -86,6 +86,10 @@ class Lockstep:
     def stop(self) -> None:
         """End with the training. The next one begins anew."""
 
+    def in_trainer(self, work: Callable[[], None]) -> None:
+        """Do something in the trainer's thread, which this one is."""
+        work()
+
     @property
     def pending_rows(self) -> list[Row]:
         """The rows that were asked for and are not taken."""
@@ -201,7 +205,6 @@ class Ahead(_ReadingAhead):
         options: see `Options`.
         pacing: how batches and steps follow each other.
         sender: samples, and sends the weights.
-        save: saves a checkpoint, in the trainer's thread.
     """
 
     def __init__(
@@ -210,16 +213,13 @@ class Ahead(_ReadingAhead):
         options: Options,
         pacing: Pacing,
         sender: WeightsSender,
-        *,
-        save: Callable[[], None],
     ) -> None:
         super().__init__(rollout, options, pacing)
-        self._sender, self._save = sender, save
+        self._sender = sender
         self._batches: BatchesAhead | None = None
         self._is_stopped = True
         self._taken_at: tuple[float, float] | None = None
         """When the last batch was taken, and how long the thread had played by then."""
-        rollout.machinery.on_outage = self._save_in_trainer
 
     def take(self, rows: Sequence[Row]) -> RolloutBatch:
         """Return the episodes of a batch, and have the next ones played meanwhile."""
@@ -263,12 +263,12 @@ class Ahead(_ReadingAhead):
             self._is_stopped = False
         return self._batches
 
-    def _save_in_trainer(self) -> None:
-        """Save a checkpoint, from the player's thread as soon as the trainer waits for it."""
+    def in_trainer(self, work: Callable[[], None]) -> None:
+        """Do it in the trainer's thread: from the player's as soon as the trainer waits for it."""
         if self._batches is not None and self._batches.is_player:
-            self._batches.in_trainer(self._save)
+            self._batches.in_trainer(work)
         else:
-            self._save()
+            work()
 
     def _send_between_turns(self) -> None:
         with self._open().between_turns():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.content.files import COMPRESSED
-from trainers.options.defaults import SUCCESS_METRIC
+from trainers.options.configs import SUCCESS_METRIC
 from trainers.runs.folder import (
     EPISODES,
     TRAJECTORIES,

@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from accelerate.utils import is_peft_model
+from safetensors import SafetensorError
 from transformers import TrainerCallback
 
 from agentgym_envs.errors import EnvFailure
 from trainers.models.loading import inputs_left_to_autocast, keep_merged_start
-from trainers.options.errors import explain_refusals
+from trainers.options.errors import UsageError, explain_refusals
 from trainers.options.models import START
 from trainers.runs.announcement import print_end, title_of
 from trainers.runs.card import BaseModel, write_card
@@ -305,9 +307,10 @@ class RunMixin:
         super()._save_optimizer_and_scheduler(output_dir)  # type: ignore[misc]
 
     def _load_optimizer_and_scheduler(self: Any, checkpoint: str | None) -> None:
-        super()._load_optimizer_and_scheduler(checkpoint)  # type: ignore[misc]
-        for part in self.parts:
-            part.load(None if checkpoint is None else Path(checkpoint))
+        with nullcontext() if checkpoint is None else _explaining_damage(checkpoint):
+            super()._load_optimizer_and_scheduler(checkpoint)  # type: ignore[misc]
+            for part in self.parts:
+                part.load(None if checkpoint is None else Path(checkpoint))
 
     def _save_rng_state(self: Any, output_dir: str) -> None:
         # Amid a step some have been drawn that a resumed run draws again.
@@ -333,7 +336,8 @@ class RunMixin:
             )
 
     def _load_from_checkpoint(self: Any, resume_from_checkpoint: str, model: Any = None) -> None:
-        super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
+        with _explaining_damage(resume_from_checkpoint):
+            super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
         model = self.model if model is None else model
         if is_peft_model(model) and len(model.peft_config) > 1:
             # transformers loads the adapters in folders of a checkpoint, such as TRL's reference,
@@ -403,15 +407,44 @@ class _Begun(TrainerCallback):  # type: ignore[misc]
         self.is_begun = True
 
 
+_LOAD_ERRORS = (
+    *(EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError),
+    *(UnpicklingError, SafetensorError),
+)
+
+
+@contextmanager
+def _explaining_damage(checkpoint: str) -> Iterator[None]:
+    """Turn what is raised while a checkpoint is loaded into a usage error.
+
+    Raises:
+        UsageError: a file of it is damaged or missing, or a library cannot load it.
+    """
+    try:
+        with explain_refusals(
+            *_LOAD_ERRORS,
+            cannot=f"load the checkpoint {checkpoint}",
+            remedy="; resume with the model and the options that it was saved with",
+        ):
+            yield
+    except _LOAD_ERRORS as error:
+        damage = damage_of(Path(checkpoint))
+        if damage is None:
+            raise
+        raise UsageError(
+            f"the checkpoint {checkpoint} {damage}, so training cannot go on from it; name an "
+            "earlier one, or pass resume_from_checkpoint=True for the last whole one"
+        ) from error
+
+
 def _rng_states() -> dict[str, Any]:
     """Return the states of the global random number generators."""
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    return {
-        "python": random.getstate(),
-        "numpy": np.random.get_state(),
-        "cpu": torch.get_rng_state(),
-        "cuda": cuda,
-    }
+    states = {"python": random.getstate(), "numpy": np.random.get_state()}
+    states["cpu"] = torch.get_rng_state()
+    device = torch.get_device_module()
+    if hasattr(device, "get_rng_state_all"):  # of GPUs and NPUs; the CPU's module has none
+        states["accelerator"] = device.get_rng_state_all()
+    return states
 
 
 def _set_rng_states(states: dict[str, Any]) -> None:
@@ -420,5 +453,5 @@ def _set_rng_states(states: dict[str, Any]) -> None:
     random.setstate(states["python"])
     np.random.set_state(states["numpy"])
     torch.set_rng_state(states["cpu"])
-    if states["cuda"]:
-        torch.cuda.set_rng_state_all(states["cuda"])
+    if "accelerator" in states:
+        torch.get_device_module().set_rng_state_all(states["accelerator"])

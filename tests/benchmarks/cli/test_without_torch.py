@@ -158,7 +158,7 @@ def test_what_needs_a_model_says_what_to_install(
 HELP = """
 import json, sys
 from benchmarks.cli import main as cli
-from trainers.options.algorithms import ALGORITHMS
+from trainers import ALGORITHMS
 
 pages = [[name] for name in cli.COMMANDS]
 pages += [["train", name] for name in ALGORITHMS]

@@ -23,8 +23,8 @@ from lab.gpu.sampling import TOKENS_PER_SECOND, GenerateBackend, rollouts
 from lab.gpu.steps import Case, gap_values, learner, step_values, train
 from trainers import AgentGRPOConfig, AgentSFTConfig
 from trainers.command import parse_training
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.files import LAUNCH_FILES
+from trainers.options.offline import DataArguments
 from trainers.runs.folder import write_metrics
 from trainers.tokens.generation import Sampling
 
@@ -105,14 +105,13 @@ def test_the_commands_of_the_learning_part_take_their_options(
     for name, algorithm in (("imitating", "sft"), ("reinforcing", "grpo")):
         words = commands[name]
         assert words[:3] == ("agentgym", "train", algorithm)
-        described = ALGORITHMS[algorithm]
         config = {"sft": AgentSFTConfig, "grpo": AgentGRPOConfig}[algorithm]
         parsed = parse_training(
             list(words[3:]),
             algorithm=algorithm,
             config=config,
             description="",
-            further=described.further,
+            further=(DataArguments,) if algorithm == "sft" else (),
         )
         assert parsed[-1].output_dir == str(tmp_path / algorithm)
     assert commands["after_grpo"][1] == "eval" and str(tmp_path / "grpo") in commands["after_grpo"]

@@ -15,14 +15,23 @@ from lab.warm_start import continuing
 from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
-from trainers.options.algorithms import ALGORITHMS
 from trainers.options.configs import AgentGRPOConfig
-from trainers.options.offline import AgentSFTConfig
+from trainers.options.offline import (
+    AgentEvolArguments,
+    AgentSFTConfig,
+    DataArguments,
+    PairArguments,
+)
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig
 from wrappers.schedules import parse_schedule
 
+FURTHER: dict[str, tuple[type, ...]] = {
+    "agentevol": (AgentEvolArguments,),
+    "dpo": (PairArguments,),
+    "sft": (DataArguments,),
+}
 CONFIGS: dict[str, type[Any]] = {
     "sft": AgentSFTConfig,
     "agentevol": AgentEvolConfig,
@@ -57,7 +66,7 @@ def trained_by(words: tuple[str, ...]) -> dict[str, Any]:
     _, algorithm, *options = words[words.index("train") :]
     if "lab.studies.served" in words:
         options += ["--server_url", "http://127.0.0.1:1"]
-    further = ALGORITHMS[algorithm].further
+    further = FURTHER.get(algorithm, ())
     config = CONFIGS[algorithm]
     parsed = parse_training(
         options, algorithm=algorithm, config=config, description="Train.", further=further

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from trainers.options.arguments import EnvArguments, EpisodeArguments
-from trainers.options.errors import check_bounds
 from trainers.options.parser import CommandParser
+from trainers.options.values import check_bounds
 
 
 @dataclass

@@ -27,8 +27,8 @@ from trainers import (
     ppo,
 )
 from trainers.command import parse_training
-from trainers.options.checks import OUR_CORRECTIONS, PREFERENCE_LOSSES
-from trainers.options.data import DataArguments
+from trainers.options.checks import OUR_CORRECTIONS
+from trainers.options.offline import PREFERENCE_LOSSES, DataArguments
 
 
 @pytest.mark.parametrize(

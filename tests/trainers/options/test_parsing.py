@@ -14,11 +14,9 @@ from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
 from trainers.models.tiny import tiny_folder
-from trainers.options.algorithms import help_page
 from trainers.options.arguments import EnvArguments, RolloutArguments
-from trainers.options.configs import AgentGRPOConfig
-from trainers.options.defaults import defaults_for
-from trainers.options.files import preset_names
+from trainers.options.configs import AgentGRPOConfig, defaults_for
+from trainers.options.files import help_page, preset_names
 from trainers.options.models import own_name
 from trainers.options.offline import AgentSFTConfig
 from trainers.options.parser import CommandParser, OptionParser
@@ -337,6 +335,21 @@ def test_every_option_of_trls_config_may_stand_in_a_file(written: Any) -> None:
     args = training("--config", path, config=AgentSFTConfig)[-1]
     assert args.adam_beta1 == 0.5
     assert args.lr_scheduler_kwargs == {"num_cycles": 2}
+
+
+def test_a_backend_that_there_is_not_names_those_there_are_and_how_one_is_added(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    remedy = "an entry point of the group agentgym.backends that names a trainers.BackendSpec"
+    with pytest.raises(SystemExit):
+        training("--backend", "my_lab.backends:SPEC")
+    message = " ".join(capsys.readouterr().err.split())
+    assert "invalid choice: 'my_lab.backends:SPEC' (choose from" in message
+    assert "vllm_server" in message and remedy in message
+    with pytest.raises(ValueError, match="backend must be one of hf, vllm, vllm_server, got 'nix'"):
+        RolloutArguments(backend="nix")
+    with pytest.raises(ValueError, match=remedy):
+        RolloutArguments(backend="nix")
 
 
 def test_list_presets_names_each_with_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,9 +17,8 @@ from trainers.collect import main as collect
 from trainers.evaluate import EvalResult
 from trainers.evaluate import main as evaluate
 from trainers.ledger import Answer, Costs, Ledger
-from trainers.options.endpoints import Prices, read_policies
 from trainers.options.errors import BROKEN_OFF, run_command
-from trainers.options.policies import PolicyArguments
+from trainers.options.policies import PolicyArguments, Prices, read_policies
 
 PRICES = {"prompt": 2.0, "cached": 0.5, "completion": 10.0}
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from transformers.trainer import logger
 
 from trainers.models.loading import load_policy
@@ -51,6 +53,25 @@ def test_a_run_of_another_number_of_processes_is_told_that_it_differs(
     assert not caplog.records
     trainer._load_rng_state(str(other))
     assert f"{other} was saved by 2 process(es) and this run has 1" in caplog.text
+
+
+def test_the_random_numbers_of_any_accelerator_are_those_of_the_last_step(
+    trainer_in: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = {"present": [torch.zeros(1)]}
+    device = SimpleNamespace(
+        get_rng_state_all=lambda: states["present"],
+        set_rng_state_all=lambda state: states.update(present=state),
+    )
+    trainer = trainer_in()
+    monkeypatch.setattr(torch, "get_device_module", lambda: device)
+    trainer._note_step()
+    amid = states["present"] = [torch.ones(1)]
+    saved = []
+    save = torch.save
+    monkeypatch.setattr(torch, "save", lambda *args: saved.append(states["present"]) or save(*args))
+    trainer._save_rng_state(str(tmp_path))
+    assert saved == [[torch.zeros(1)]] and states["present"] is amid
 
 
 def _result() -> Any:
