@@ -1,1 +1,1 @@
-"""The embedded tasks: templates, their instances, and an expert for each."""
+"""Tasks: how their files are read, and how they are numbered and listed."""

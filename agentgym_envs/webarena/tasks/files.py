@@ -1,7 +1,7 @@
 """Tasks as WebArena's task files hold them: one JSON object each.
 
 Three things are added for the embedded sites, which may be left out: evaluators of ours inside
-`eval`, the task's `split`, and `notes` for its expert.
+`eval`, the task's `split`, and `notes` for its solution.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class WebTask:
         require_reset: the task changes a site for those that follow it.
         intent_template_id: number of the template.
         split: that it belongs to, where it says so.
-        notes: what its expert knows beside the intent; None where it has no expert.
+        notes: what its solution in `worlds/` knows beside the intent.
     """
 
     sites: tuple[str, ...]

@@ -74,6 +74,6 @@ def test_an_expert_asked_again_ends_and_still_answers(env: WebArenaEnv, template
     assert success or env.web_task.require_reset
 
 
-@pytest.mark.parametrize("template", [5, 6, 11, 12])
+@pytest.mark.parametrize("template", [5, 6, 11, 12, 148])
 def test_an_expert_asked_again_buys_nothing_twice(env: WebArenaEnv, template: int) -> None:
     assert asked_again(env, template, halfway=True)
