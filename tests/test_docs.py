@@ -78,3 +78,11 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     assert set(re.findall(r"agentgym train ([a-z_]+)", text)) <= set(installed_trainers())
     made = set(re.findall(r"^make ([a-z-]+)", text, flags=re.M))
     assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
+
+
+def test_the_smallest_environment_has_at_most_45_lines() -> None:
+    """Expert, splits, four formats and registration are in them; the next block checks it."""
+    smallest, checked, *_ = python_blocks(ROOT / "docs" / "extending" / "own_environment.md")
+    assert "expert_moves" in smallest and 'register_env("mylab/Guess-v0"' in smallest
+    assert len(smallest.strip().splitlines()) <= 45
+    assert 'check_text_env("mylab/Guess-v0")' in checked

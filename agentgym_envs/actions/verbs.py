@@ -18,6 +18,9 @@ from agentgym_envs.errors import InvalidAction
 MAX_REPEATED = 1000
 """Characters of a policy's text that an observation repeats at most."""
 
+_MAX_READ = 2_000
+"""Characters of the longest action of several arguments: looking where each ends takes long."""
+
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -93,6 +96,15 @@ class ActionVerb:
                 pattern += f"(?P<{part}>{self.patterns.get(part, any_value)})"
         return re.compile(pattern, re.DOTALL | re.IGNORECASE)
 
+    @cached_property
+    def _loose_pattern(self) -> re.Pattern[str]:
+        return re.compile(re.sub(r"(?:\\\s)+", r"\\s+", self._pattern.pattern), self._pattern.flags)
+
+    @property
+    def form(self) -> str:
+        """The template as people read it: `get <count> <item>`."""
+        return _SLOT.sub(r"<\1>", self.template)
+
     @property
     def signature(self) -> str:
         """The verb as a Python call: `get(count: int, item: str = 'log')`."""
@@ -136,6 +148,25 @@ class ActionVerb:
         if match is None:
             return None
         return {p: int(v) if p in self.integers else v for p, v in match.groupdict().items()}
+
+    def read(self, action: str) -> dict[str, Any] | None:
+        """Return the arguments of a plain action however it is spaced and capitalized.
+
+        Arguments are in small letters and have single spaces, but for those in `free_text`.
+
+        Returns:
+            None where the action is another verb's.
+        """
+        if len(self.parameters) > 1 and len(action) > _MAX_READ:
+            return None
+        match = self._loose_pattern.fullmatch(action.strip())
+        if match is None:
+            return None
+        arguments: dict[str, Any] = {}
+        for name, text in match.groupdict().items():
+            folded = text.strip() if name in self.free_text else " ".join(text.lower().split())
+            arguments[name] = int(text) if name in self.integers else folded
+        return arguments
 
     def _value(self, parameter: str, value: Any) -> str:
         if isinstance(value, list) and parameter not in self.integers:

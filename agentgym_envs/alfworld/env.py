@@ -131,15 +131,15 @@ class ALFWorldEnv(TextEnv):
         if not is_valid and not self.is_agentgym_compat:
             self._last_answer = f"{self._last_answer} {reason(self.house, command)}"
         success = is_valid and self.house.is_won
-        info = {"success": success, "is_valid_action": is_valid}
-        return Outcome(self._with_list(self._last_answer), float(success), success, info=info)
+        answer = self._with_list(self._last_answer)
+        return Outcome(answer, float(success), success, success=success, is_valid=is_valid)
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
         if not self.is_agentgym_compat:
             return super().reject(completion, error)
         again = original.with_commands(self._last_answer, self.house.commands)
-        return Outcome(f"Invalid Action.\n\n{again}", info={"is_valid_action": False})
+        return Outcome.invalid(f"Invalid Action.\n\n{again}")
 
     def available_actions(self) -> list[str] | None:
         """List the commands that do something now."""
@@ -179,14 +179,10 @@ class ALFWorldEnv(TextEnv):
 
 def _instructions(verbs: Sequence[ActionVerb], *, says_why: bool) -> str:
     why = " It says why, too." if says_why else ""
-    lines = "\n".join(f"{_slots(verb.template)}: {verb.description}" for verb in verbs)
+    lines = "\n".join(f"{verb.form}: {verb.description}" for verb in verbs)
     return (
         "You do a household task in a room. Places and things have a kind and a number, such as "
         "cabinet 2 and mug 1. What is in a closed place is seen when it is open. Each turn you do "
         f"one of:\n{lines}\n"
         f"A command that is not possible is answered with: Nothing happens.{why}"
     )
-
-
-def _slots(template: str) -> str:
-    return template.replace("{", "<").replace("}", ">")

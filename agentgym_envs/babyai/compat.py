@@ -86,13 +86,14 @@ class AgentGymGame(Game):
         """Play one action as the original's server would."""
         text, is_valid = self._answer(action.lower().strip())
         self._score += self._last_reward
-        info = {
-            "success": self.is_over,
-            "is_valid_action": is_valid,
-            "agentgym_score": self._score,
-        }
-        observation = text + self._action_line()
-        return Outcome(observation, float(self._last_reward), self.is_over, info=info)
+        return Outcome(
+            text + self._action_line(),
+            reward=float(self._last_reward),
+            terminated=self.is_over,
+            info={"agentgym_score": self._score},
+            success=self.is_over,
+            is_valid=is_valid,
+        )
 
     def available_actions(self) -> list[str]:
         """List the plain actions that are possible now."""

@@ -27,8 +27,6 @@ from agentgym_envs.core.tasks import TaskSpec
 PRIMITIVE_MAX_TURNS = 80
 """Turns of single moves, in place of the 20 of actions that walk."""
 
-_TASKS = BabyAITasks()
-
 
 class BabyAIEnv(GameEnv[DefaultGame | AgentGymGame]):
     """Find, fetch and move things in rooms, by text.
@@ -48,6 +46,7 @@ class BabyAIEnv(GameEnv[DefaultGame | AgentGymGame]):
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    task_set = BabyAITasks()
     instructions = instructions_for(SKILLS.verbs, list_actions=True)
     verbs = SKILLS.verbs
     default_max_turns = 20
@@ -82,11 +81,11 @@ class BabyAIEnv(GameEnv[DefaultGame | AgentGymGame]):
             self.instructions = instructions_for(self.verbs, list_actions=list_actions)
             if primitive:
                 self.default_max_turns = PRIMITIVE_MAX_TURNS
-        super().__init__(_TASKS, compat=compat, **kwargs)
+        super().__init__(compat=compat, **kwargs)
 
     def make_game(self, task: TaskSpec) -> DefaultGame | AgentGymGame:
         """Build the level."""
-        name, seed = _TASKS.level(task.number)
+        name, seed = self.task_set.level(task.number)
         mode = "rgb_array" if self.render_mode == "rgb_array" else None
         return self._rules(*make_level(name, seed, render_mode=mode))
 

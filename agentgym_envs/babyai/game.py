@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -41,9 +40,8 @@ def instructions_for(verbs: Iterable[ActionVerb], *, list_actions: bool) -> str:
     if list_actions:
         names = "; use a thing's name as listed" if takes_things else ""
         return f"{_RULES}Each observation lists the actions that are possible{names}."
-    templates = (re.sub(r"{(\w+)}", r"<\1>", verb.template) for verb in verbs)
     names = " Use a thing's name as the observation gives it." if takes_things else ""
-    return f"{_RULES}Your actions: {', '.join(templates)}.{names}"
+    return f"{_RULES}Your actions: {', '.join(verb.form for verb in verbs)}.{names}"
 
 
 class DefaultGame(Game):
@@ -110,7 +108,7 @@ class DefaultGame(Game):
                 "The goal is reached." if success else "The goal is missed: this cannot be undone."
             )
             text = f"{self._news}{self.view}\n{end}"
-            return Outcome(text, float(success), terminated=True, info={"success": success})
+            return Outcome(text, float(success), terminated=True, success=success)
         if truncated:
             text = f"{self._news}{self.view}\nThe time for this task is up."
             return Outcome(text, truncated=True)
@@ -149,7 +147,7 @@ class DefaultGame(Game):
         return self._names.of(thing)
 
     def _refused(self, reason: str) -> Outcome:
-        return Outcome(f"{reason}{self._action_line()}", info={"is_valid_action": False})
+        return Outcome.invalid(f"{reason}{self._action_line()}")
 
     def _carry_out(self, moves: list[int]) -> tuple[bool, bool, float]:
         terminated = truncated = False

@@ -148,18 +148,18 @@ def _checks(
 
 
 _ATTRIBUTES = (
-    "derive from TextEnv, set instructions, verbs (a tuple of ActionVerb), default_max_turns and "
-    "source in the class, and pass **kwargs on to super().__init__"
+    "derive from TextEnv, set task_set, instructions, verbs (a tuple of ActionVerb), "
+    "default_max_turns and source in the class; an __init__ passes **kwargs on to super().__init__"
 )
 _SPLITS = (
-    "give super().__init__ a task set whose splits train, validation and test share no number, "
-    "such as ListedTasks"
+    "set task_set to one whose splits train, validation and test share no number, such as "
+    "ListedTasks"
 )
 _FORMAT = (
     "leave system_prompt and the reading of completions to TextEnv, and answer text that is no "
-    "possible action by Outcome(text, info={'is_valid_action': False}), reward 0, no exception"
+    "possible action by Outcome.invalid(text), reward 0, no exception"
 )
-_GYMNASIUM = "what Gymnasium says above; most of it TextEnv does, so write begin and apply alone"
+_GYMNASIUM = "what Gymnasium says above; most of it TextEnv does, so write begin and play alone"
 _MISTAKES = (
     "take **kwargs and pass them on to super().__init__, and let TextEnv.reset read the options"
 )
@@ -170,7 +170,7 @@ _TASKS = (
     "only what was shown (thing_names says what a name is)"
 )
 _SIDE_BY_SIDE = "keep what an episode changes on self, and set all of it in begin"
-_END = "write begin and apply and leave step and reset to TextEnv, which counts the turns"
+_END = "write begin and play and leave step and reset to TextEnv, which counts the turns"
 _COPIES = "keep what an episode changes in the environment; the same actions give the same states"
 _SECOND_PROCESS = "sort what comes out of a set; read nothing that differs between processes"
 _MAKE_VEC = "register what can be imported by its name, and keep info to JSON values"

@@ -10,10 +10,15 @@ from agentgym_envs.checking.probing import (
     require,
 )
 from agentgym_envs.checking.turn_checks import check_info, check_step
+from agentgym_envs.core import TextEnv
 
 EXPERT = (
     "let expert_moves go on from the state as it is until the goal is reached; --imperfect-expert "
     "(expert_solves=False in Python) lets pass that it does not reach it"
+)
+_CAPITALS = (
+    "play is given arguments in small letters, so name things in small letters, or list the "
+    "argument in the verb's free_text"
 )
 _OFFERS = "let available_actions list what apply plays now, each in the words of a verb's template"
 FEW = 5
@@ -45,7 +50,9 @@ def check_format(
         num_moves += 1
         step = probe.step(action)
         contract = f"the expert's {action!r} must be an action"
-        require(step.info["is_valid_action"], contract, step, remedy=EXPERT)
+        has_capitals = action != action.lower() and type(probe.env).apply is TextEnv.apply
+        remedy = _CAPITALS if has_capitals and action_format == "plain" else EXPERT
+        require(step.info["is_valid_action"], contract, step, remedy=remedy)
         if step.terminated or step.truncated:
             break
     if expert_solves and probe.has_expert and not is_over:

@@ -21,7 +21,7 @@ MANY_TURNS = 1000
 
 _RAISED = (
     "mend what raises there; an action that cannot be played is no exception, but "
-    "Outcome(text, info={'is_valid_action': False})"
+    "Outcome.invalid(text)"
 )
 _NOTHING = object()
 

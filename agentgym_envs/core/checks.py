@@ -3,20 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from numbers import Real
+from types import NoneType
 from typing import Any
 
 from agentgym_envs.core.outcome import INFO_KEYS, ExpertMove, Outcome
+from agentgym_envs.core.tasks import TaskSet
 
 _REQUIRED = ("instructions", "verbs", "default_max_turns")
 """What a scenario must have set when `TextEnv.__init__` begins."""
+
+_SET_BY_INIT = (
+    "_text_env",
+    "task_set",
+    "split",
+    "compat",
+    "action_format",
+    "parser",
+    "max_turns",
+    "render_mode",
+    "turns_left",
+    "max_observation",
+    "max_error",
+    "observation_space",
+    "action_space",
+)
+"""The attributes that `TextEnv.__init__` sets."""
 
 # The concrete types are there for speed: `isinstance` takes them before the abstract ones.
 _NUMBER: Any = (float, Real)
 _MAPPING = (dict, Mapping)
 
 _OF_A_SCENARIO: dict[str, Any] = {"success": bool, "score": _NUMBER, "is_valid_action": bool}
+_OF_AN_OUTCOME: tuple[tuple[str, Any], ...] = (
+    ("observation", str),
+    ("reward", _NUMBER),
+    ("terminated", bool),
+    ("truncated", bool),
+    ("info", _MAPPING),
+    ("success", (NoneType, bool)),
+    ("score", (NoneType, *_NUMBER)),
+    ("is_valid", (NoneType, bool)),
+)
 _OF_TEXT_ENV = frozenset(INFO_KEYS) - set(_OF_A_SCENARIO)
 _NOT_EXTRA = frozenset(INFO_KEYS) - {"score"}
 
@@ -38,10 +67,64 @@ def check_attributes(env: Any) -> None:
         )
 
 
-def check_beginning(observation: Any, goal: Any, scenario: str) -> None:
-    """Raise `TypeError` unless a scenario's `begin` set a goal and returned an observation."""
-    if not isinstance(goal, str):
+def own_values(env: Any) -> list[Any]:
+    """Return the values of what `TextEnv.__init__` sets, for `check_names`."""
+    values = vars(env)
+    return [values.get(name) for name in _SET_BY_INIT]
+
+
+def check_names(env: Any, before: list[Any], methods: Set[str]) -> None:
+    """Check that a scenario's `begin` has used no name of `TextEnv`'s for something else.
+
+    Args:
+        env: the environment.
+        before: its `own_values` before `begin`.
+        methods: the names of `TextEnv`'s methods.
+
+    Raises:
+        TypeError: it has; the message names them.
+    """
+    pairs = zip(_SET_BY_INIT, before, own_values(env), strict=True)
+    taken = [name for name, old, new in pairs if new is not old]
+    taken += [name for name in methods & vars(env).keys() if not callable(vars(env)[name])]
+    if taken:
+        raise TypeError(name_taken(env, *sorted(taken)))
+
+
+def name_taken(env: Any, *names: str) -> str:
+    """Return the message for a scenario that uses names of `TextEnv`'s own."""
+    attributes = " and ".join(f"self.{name}" for name in names)
+    return (
+        f"{type(env).__name__} sets {attributes}, which TextEnv uses itself; give yours another "
+        f"name, such as self.game_{names[0].strip('_')}"
+    )
+
+
+def checked_task_set(env: Any, task_set: Any) -> TaskSet:
+    """Return the given task set, or the class's own.
+
+    Raises:
+        TypeError: there is none.
+    """
+    task_set = getattr(type(env), "task_set", None) if task_set is None else task_set
+    if not isinstance(task_set, TaskSet):
+        raise TypeError(
+            f"{type(env).__name__} must set task_set as a class attribute, such as ListedTasks, or "
+            f"pass it to super().__init__(); got {task_set!r:.80}"
+        )
+    return task_set
+
+
+def check_beginning(env: Any, observation: Any) -> None:
+    """Raise `TypeError` unless `begin` set a goal and returned an observation of a named source."""
+    scenario = type(env).__name__
+    if not isinstance(getattr(env, "goal", None), str):
         raise TypeError(f"{scenario}.begin must set self.goal, the goal in words, a str")
+    if not isinstance(getattr(env, "source", None), str):
+        raise TypeError(
+            f"{scenario} must set source, a str that names the data of its tasks with a version, "
+            "such as 'guess/1'"
+        )
     if not isinstance(observation, str):
         raise TypeError(
             f"{scenario}.begin must return the first observation, a str, got "
@@ -49,11 +132,11 @@ def check_beginning(observation: Any, goal: Any, scenario: str) -> None:
         )
 
 
-def check_outcome(outcome: Any, scenario: str) -> None:
-    """Check what a scenario's `apply` returned.
+def checked_outcome(outcome: Any, scenario: str) -> Mapping[str, Any]:
+    """Return what a scenario's outcome says for `info`, fields included.
 
     Args:
-        outcome: the returned value.
+        outcome: the value that `apply` or `play` returned.
         scenario: the class's name, for the message.
 
     Raises:
@@ -66,24 +149,25 @@ def check_outcome(outcome: Any, scenario: str) -> None:
             f"{scenario}.apply must return an Outcome, got {type(outcome).__name__}: "
             f"{outcome!r:.80}"
         )
-    observation, reward, terminated, truncated, info = outcome
-    kinds: Any
-    for field, value, kinds in (
-        ("observation", observation, str),
-        ("reward", reward, _NUMBER),
-        ("terminated", terminated, bool),
-        ("truncated", truncated, bool),
-        ("info", info, _MAPPING),
-    ):
+    for value, (field, kinds) in zip(outcome, _OF_AN_OUTCOME, strict=True):
         if not isinstance(value, kinds):
             raise _wrong_type(scenario, field, value, kinds)
+    if not math.isfinite(outcome.reward):
+        raise ValueError(
+            f"{scenario}.apply: the reward must be a finite number, got {outcome.reward!r}"
+        )
+    if outcome.info:
+        _check_keys(outcome.info, scenario)
+    info = outcome.as_info()
+    if not 0 <= info.get("score", 0) <= 1:
+        raise ValueError(f"{scenario}.apply: the score must be in 0..1, got {info['score']!r}")
+    return info
+
+
+def _check_keys(info: Mapping[str, Any], scenario: str) -> None:
     for key, kinds in _OF_A_SCENARIO.items():
         if key in info and not isinstance(info[key], kinds):
             raise _wrong_type(scenario, f"info[{key!r}]", info[key], kinds)
-    if not math.isfinite(reward):
-        raise ValueError(f"{scenario}.apply: the reward must be a finite number, got {reward!r}")
-    if not 0 <= info.get("score", 0) <= 1:
-        raise ValueError(f"{scenario}.apply: the score must be in 0..1, got {info['score']!r}")
     if not _OF_TEXT_ENV.isdisjoint(info):
         raise ValueError(
             f"{scenario}.apply: info must not hold {', '.join(sorted(_OF_TEXT_ENV & set(info)))}, "
@@ -91,8 +175,8 @@ def check_outcome(outcome: Any, scenario: str) -> None:
         )
 
 
-def checked_extra_info(info: Any, scenario: str) -> Mapping[str, Any]:
-    """Return what a scenario's `extra_info` returned.
+def check_extra_info(info: Any, scenario: str) -> None:
+    """Check what a scenario's `extra_info` returned.
 
     Raises:
         TypeError: it is no mapping, or its `score` no number.
@@ -107,19 +191,20 @@ def checked_extra_info(info: Any, scenario: str) -> Mapping[str, Any]:
             f"{scenario}.extra_info must not hold {', '.join(sorted(_NOT_EXTRA & set(info)))}: of "
             "INFO_KEYS it may hold score; an Outcome has the others that a scenario sets"
         )
-    score: Any = info.get("score", 0)
-    if not isinstance(score, _NUMBER):
-        raise TypeError(
-            f"{scenario}.extra_info: score must be a number, got {type(score).__name__}: "
-            f"{score!r:.80}"
-        )
-    if not 0 <= score <= 1:
-        raise ValueError(f"{scenario}.extra_info: the score must be in 0..1, got {score!r}")
-    return info  # type: ignore[no-any-return]
+    if "score" in info:
+        score: Any = info["score"]
+        if not isinstance(score, _NUMBER):
+            raise TypeError(
+                f"{scenario}.extra_info: score must be a number, got {type(score).__name__}: "
+                f"{score!r:.80}"
+            )
+        if not 0 <= score <= 1:
+            raise ValueError(f"{scenario}.extra_info: the score must be in 0..1, got {score!r}")
 
 
 def _wrong_type(scenario: str, field: str, value: Any, kinds: Any) -> TypeError:
-    name = {_NUMBER: "number", _MAPPING: "mapping"}.get(kinds) or kinds.__name__
+    kind = kinds[-1] if isinstance(kinds, tuple) else kinds
+    name = {Real: "number", Mapping: "mapping"}.get(kind, kind.__name__)
     return TypeError(
         f"{scenario}.apply: {field} of an Outcome must be a {name}, got "
         f"{type(value).__name__}: {value!r:.80}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gymnasium.error import ResetNeeded
 
@@ -23,12 +23,17 @@ from agentgym_envs.actions import (
     strip_thinking,
 )
 from agentgym_envs.actions.compat import StrippedTextParser
+from agentgym_envs.actions.verbs import clipped
 from agentgym_envs.arguments import checked_options, text_or_file, whole_number
 from agentgym_envs.core.checks import (
     check_attributes,
     check_beginning,
-    check_outcome,
-    checked_extra_info,
+    check_extra_info,
+    check_names,
+    checked_outcome,
+    checked_task_set,
+    name_taken,
+    own_values,
 )
 from agentgym_envs.core.experts import ExpertMixin
 from agentgym_envs.core.outcome import Outcome
@@ -38,17 +43,31 @@ from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.core.text import shortened, with_turn_line
 from agentgym_envs.errors import InvalidAction
 
+if TYPE_CHECKING:
+    own_property = property
+else:
+
+    class own_property(property):
+        """A property that a scenario cannot set; the error says to take another name."""
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __set__(self, env: Any, value: Any) -> None:
+            raise AttributeError(name_taken(env, self.name))
+
+
 COMPATIBILITIES: tuple[str | None, ...] = (None, "agentgym")
 
 
 class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     """A text environment: observations and actions are strings.
 
-    A scenario sets the class attributes and writes `begin`, `apply` and, if it has an expert,
-    `expert_moves`.
+    A scenario sets the class attributes and writes `begin`, `play` or `apply`, and, if it has an
+    expert, `expert_moves`.
 
     Args:
-        task_set: the scenario's task set.
+        task_set: the scenario's task set; None takes the class's own.
         split: where `reset` draws from when it is given no task.
         action_format: `"plain"`, `"react"`, `"function_call"` or `"code"`.
         max_turns: steps after which an episode is truncated; None takes `default_max_turns`.
@@ -75,6 +94,9 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     instructions: str
     """What the policy is told about the scenario, without the action format's rules."""
 
+    task_set: TaskSet
+    """The scenario's tasks, unless `__init__` is given them."""
+
     verbs: tuple[ActionVerb, ...]
     """The actions there are; the formats `function_call` and `code` are made from them."""
 
@@ -99,7 +121,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
 
     def __init__(
         self,
-        task_set: TaskSet,
+        task_set: TaskSet | None = None,
         *,
         split: str = "train",
         action_format: str = "plain",
@@ -112,7 +134,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         max_observation: int | None = None,
         max_error: int = 2_000,
     ) -> None:
+        self.task_set = checked_task_set(self, task_set)
         check_attributes(self)
+        if type(self).apply is TextEnv.apply and type(self).play is TextEnv.play:
+            raise TypeError(
+                f"{type(self).__name__} must write play(verb, **arguments), or apply(action)"
+            )
         if compat not in COMPATIBILITIES:
             raise ValueError(f"unknown compat {compat!r}; allowed: None, 'agentgym'")
         if max_turns is not None:
@@ -127,7 +154,6 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
                 f"{action_format!r}: its own function calls and code have other verbs, arguments "
                 "and refusals. Take action_format='react', or leave compat out"
             )
-        self.task_set = task_set
         self.split = split
         self.compat = compat
         self.action_format = action_format
@@ -136,9 +162,8 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             self.parser = self.original_parsers.get(action_format, self.parser)
         self.max_turns = self.default_max_turns if max_turns is None else max_turns
         self.render_mode = render_mode
-        self._system_prompt = (
-            None if system_prompt is None else text_or_file("system_prompt", system_prompt)
-        )
+        if system_prompt is not None:
+            self._text_env.system_prompt = text_or_file("system_prompt", system_prompt)
         self.turns_left = not self.is_agentgym_compat if turns_left is None else turns_left
         if max_observation is None and not self.is_agentgym_compat:
             max_observation = self.default_max_observation
@@ -148,9 +173,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         self.max_error = whole_number("max_error", max_error, least=100)
         self.observation_space = FreeText()
         self.action_space = FreeText()
-        self._draws_from = task_set.select(split, tasks)
-        self._over = True
-        self._last: tuple[str | None, str] = (None, "")
+        self._text_env.draws_from = self.task_set.select(split, tasks)
 
     # What a scenario writes -------------------------------------------------------------------
 
@@ -158,13 +181,32 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     def begin(self, task: TaskSpec) -> str:
         """Set the task up, set `self.goal`, and return the first observation."""
 
-    @abstractmethod
+    def play(self, verb: str, *args: Any, **arguments: Any) -> Outcome:
+        """Play one action. Impossible actions are outcomes too, never exceptions.
+
+        Args:
+            verb: the name of one of `verbs`.
+            *args: none; a scenario names the arguments of its verbs.
+            **arguments: those of the verb, in small letters and with single spaces; `integers` are
+                ints, and `free_text` is as it was written.
+        """
+        raise NotImplementedError
+
     def apply(self, action: str) -> Outcome:
-        """Play one plain action. Impossible actions are outcomes too, never exceptions."""
+        """Play one plain action by `play`, or say which actions there are.
+
+        A scenario that reads actions in its own way writes this in place of `play`.
+        """
+        for verb in self.verbs:
+            arguments = verb.read(action)
+            if arguments is not None:
+                return self.play(verb.name, **arguments)
+        forms = ", ".join(verb.form for verb in self.verbs)
+        return Outcome.invalid(f"{clipped(action, 100)!r} is no action; write one of: {forms}.")
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
-        return Outcome(str(error), info={"is_valid_action": False})
+        return Outcome.invalid(str(error))
 
     def available_actions(self) -> list[str] | None:
         """List the plain actions that are possible now; None where they are not listed.
@@ -186,14 +228,14 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         """Return the task that `options` name, or draw one."""
         task_id = options.get("task_id")
         if task_id is None:
-            if not len(self._draws_from):
+            numbers = self._text_env.draws_from
+            if not len(numbers):
                 why = self.task_set.explain_empty(self.split)
                 raise ValueError(
                     f"split {self.split!r} holds no task to draw in {self.source!r}; make the "
                     f"environment with another split=, or name a task_id{why and f': {why}'}"
                 )
-            drawn = int(self.np_random.integers(len(self._draws_from)))
-            task_id = int(self._draws_from[drawn])
+            task_id = int(numbers[int(self.np_random.integers(len(numbers)))])
         return self.task_set.spec(task_id)
 
     # What everybody calls ---------------------------------------------------------------------
@@ -201,43 +243,48 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     goal: str
     """The current task's goal, set by `begin`."""
 
-    @property
+    @own_property
     def system_prompt(self) -> str:
         """The instruction text, the action format's rules included, or what was given for it."""
-        if self._system_prompt is not None:
-            return self._system_prompt
+        if self._text_env.system_prompt is not None:
+            return self._text_env.system_prompt
         return f"{self.instructions.strip()}\n\n{self.parser.instructions}"
 
-    @property
+    @own_property
     def is_agentgym_compat(self) -> bool:
         """It plays as the original does, for `compat="agentgym"`."""
         return self.compat is not None
 
-    @property
+    @own_property
     def env_id(self) -> str:
         """The id it was made by; empty where it was constructed directly."""
         return "" if self.spec is None else self.spec.id
 
-    @property
+    @own_property
     def task(self) -> TaskSpec:
         """The current task.
 
         Raises:
             ResetNeeded: there has been no reset yet.
         """
-        if not hasattr(self, "_task"):
+        task = self._text_env.task
+        if task is None:
             raise ResetNeeded("there is no task yet; call reset() first")
-        return self._task
+        return task
 
-    @property
+    @own_property
     def is_over(self) -> bool:
         """No episode is under way: it has ended, or there has been no reset yet."""
-        return self._over
+        return self._text_env.is_over
 
-    @property
+    @own_property
     def num_turns_left(self) -> int:
         """The turns that the episode may still have, by `max_turns` and the horizon."""
-        return min(self.max_turns, self._horizon or self.max_turns) - self._turn
+        state = self._text_env
+        limit = self.max_turns
+        if state.horizon is not None and state.horizon < limit:
+            limit = state.horizon
+        return limit - state.turn
 
     def task_ids(self, split: str | None = None) -> list[str]:
         """List the task ids of a split; None means the environment's own."""
@@ -265,22 +312,22 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         horizon = chosen.get("horizon")
         if horizon is not None:
             horizon = whole_number("options['horizon']", horizon, least=1, besides=" or None")
-        self._task = self.choose_task(chosen)
-        self._begin_record(chosen, random_state)
-        self._horizon = horizon
-        self._turn = 0
-        self._score = 0.0
-        self._over = True  # stays so if `begin` raises
+        state, own = self._text_env, own_values(self)
+        task = state.task = self.choose_task(chosen)
+        state.options, state.random_state, state.horizon = dict(chosen), random_state, horizon
+        state.actions, state.turn, state.score = [], 0, 0.0
+        state.is_over = True  # stays so if `begin` raises
         try:
-            observation = self.begin(self._task)
-            check_beginning(observation, getattr(self, "goal", None), type(self).__name__)
+            observation = self.begin(task)
+            check_names(self, own, _METHODS)
+            check_beginning(self, observation)
         except Exception as error:
-            error.add_note(f"raised where {self._task.task_id} begins")
+            error.add_note(f"raised where {task.task_id} begins")
             raise
-        self._over = False
-        observation = self._with_turn(observation)
-        self._last = (None, observation)
-        return observation, self._info({}, truncated_by=None)
+        state.is_over = False
+        observation = self.__with_turn(observation)
+        state.last = (None, observation)
+        return observation, self.__info({}, truncated_by=None)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Play one turn.
@@ -297,33 +344,34 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             TypeError, ValueError: `action` is not a string, or the scenario's answer is not what an
                 `Outcome` may hold.
         """
-        if self._over:
+        state = self._text_env
+        if state.is_over:
             raise ResetNeeded("the episode is over; call reset() before step()")
         if not isinstance(action, str):
             raise TypeError(f"an action must be a str, got {type(action).__name__}: {action!r}")
-        self._turn += 1
-        self._actions.append(action)
-        self._over = True  # stays so if `apply` raises: nobody knows then where the game stands
+        state.actions.append(action)
+        state.turn += 1
+        state.is_over = True  # stays so if `apply` raises: nobody knows then where the game stands
         try:
             try:
-                plain = self._plain_action(action)
+                plain = self.__plain_action(action)
             except InvalidAction as error:
                 outcome = self.reject(action, error)
             else:
                 outcome = self.apply(plain)
-            check_outcome(outcome, type(self).__name__)
+            info = checked_outcome(outcome, type(self).__name__)
         except Exception as error:
-            error.add_note(f"raised in {self._task.task_id}, turn {self._turn}: {action[:200]!r}")
+            error.add_note(f"raised in {self.task.task_id}, turn {state.turn}: {action[:200]!r}")
             raise
         truncated_by = None
         if outcome.truncated:
             truncated_by = "env_limit"
         elif not outcome.terminated:
-            truncated_by = self._spent_limit()
-        self._over = outcome.terminated or truncated_by is not None
-        info = self._info(outcome.info, truncated_by=truncated_by)
-        observation = self._shown(outcome.observation, is_valid=info["is_valid_action"])
-        self._last = (action, observation)
+            truncated_by = self.__spent_limit()
+        state.is_over = outcome.terminated or truncated_by is not None
+        info = self.__info(info, truncated_by=truncated_by)
+        observation = self.__shown(outcome.observation, is_valid=info["is_valid_action"])
+        state.last = (action, observation)
         return (
             observation,
             float(outcome.reward),
@@ -336,10 +384,10 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         """Return the last action and observation as text (`"ansi"`), or None without a mode."""
         if self.render_mode is None:
             return None
-        action, observation = self._last
+        action, observation = self._text_env.last
         return observation if action is None else f"> {action}\n{observation}"
 
-    def _plain_action(self, completion: str) -> str:
+    def __plain_action(self, completion: str) -> str:
         """Return the plain action of a completion, as the original reads it under `compat`."""
         if not self.is_agentgym_compat:
             completion = strip_thinking(completion)
@@ -347,41 +395,53 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             raise InvalidAction(NO_END)
         return self.parser.parse(completion)
 
-    def _spent_limit(self) -> str | None:
+    def __spent_limit(self) -> str | None:
         """Return the turn limit that this turn has reached."""
-        if self._turn >= self.max_turns:
+        turn, horizon = self._text_env.turn, self._text_env.horizon
+        if turn >= self.max_turns:
             return "max_turns"
-        return "horizon" if self._horizon is not None and self._turn >= self._horizon else None
+        return "horizon" if horizon is not None and turn >= horizon else None
 
-    def _shown(self, observation: str, *, is_valid: bool) -> str:
+    def __shown(self, observation: str, *, is_valid: bool) -> str:
         limit = self.max_observation
         if limit is not None and not is_valid:
             limit = min(limit, self.max_error)
-        return self._with_turn(shortened(observation, limit))
+        return self.__with_turn(shortened(observation, limit))
 
-    def _with_turn(self, observation: str) -> str:
-        if self._over or not self.turns_left:
+    def __with_turn(self, observation: str) -> str:
+        state = self._text_env
+        if state.is_over or not self.turns_left:
             return observation
-        limit = self._turn + self.num_turns_left
-        return with_turn_line(observation, turn=self._turn + 1, limit=limit)
+        limit = state.turn + self.num_turns_left
+        return with_turn_line(observation, turn=state.turn + 1, limit=limit)
 
-    def _info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
+    def __info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
+        state = self._text_env
+        task = state.task
+        assert task is not None
         success = bool(extra.get("success", False))
-        info = {
-            "task_id": self._task.task_id,
-            "subtask": self._task.subtask,
-            "split": self._task.split,
+        info: dict[str, Any] = {
+            "task_id": task.task_id,
+            "subtask": task.subtask,
+            "split": task.split,
             "source": self.source,
             "goal": self.goal,
             "available_actions": self.available_actions(),
-            "turn": self._turn,
+            "turn": state.turn,
             "truncated_by": truncated_by,
             "is_valid_action": True,
-            **({} if self._horizon is None else {"horizon": self._horizon}),
             **extra,
-            "score": float(extra.get("score", 1.0 if success else self._score)),
+            "score": float(extra.get("score", 1.0 if success else state.score)),
             "success": success,
-            **checked_extra_info(self.extra_info(), type(self).__name__),
         }
-        self._score = info["score"]
+        if state.horizon is not None:
+            info["horizon"] = state.horizon
+        further = self.extra_info()
+        if further != {}:
+            check_extra_info(further, type(self).__name__)
+            info.update(further)
+        state.score = info["score"]
         return info
+
+
+_METHODS = frozenset(name for name in dir(TextEnv) if callable(getattr(TextEnv, name)))

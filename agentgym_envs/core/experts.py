@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from agentgym_envs.actions import ActionParser
 from agentgym_envs.core.checks import check_move
 from agentgym_envs.core.outcome import ExpertMove
+from agentgym_envs.core.snapshots import State
 from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import NoExpert
 
@@ -27,7 +28,7 @@ class ExpertMixin:
     of the environment that yield moves as `expert_moves` does, from a new episode on."""
 
     parser: ActionParser
-    _turn: int
+    _text_env: State
 
     @property
     @abstractmethod
@@ -82,7 +83,7 @@ class ExpertMixin:
             NoExpert: at the first action, where there is no expert.
         """
         _ = self.task
-        return self._formatted(self.privileged_expert_moves if privileged else self.expert_moves)
+        return self.__formatted(self.privileged_expert_moves if privileged else self.expert_moves)
 
     def floor(self, name: str) -> Iterator[str]:
         """Iterate over the actions of one of `floors`, as `expert` does over the expert's.
@@ -97,9 +98,9 @@ class ExpertMixin:
                 f"{type(self).__name__} has no floor {name!r}; it has: "
                 f"{', '.join(self.floors) or 'none, but chance is the policy random'}"
             )
-        return self._formatted(lambda: self.floors[name](self), f"floor {name}")
+        return self.__formatted(lambda: self.floors[name](self), f"floor {name}")
 
-    def _formatted(
+    def __formatted(
         self, moves: Callable[[], Iterator[ExpertMove]], who: str = "expert"
     ) -> Iterator[str]:
         try:
@@ -108,5 +109,6 @@ class ExpertMixin:
                 check_move(move, type(self).__name__)
                 yield self.parser.format(move.action, move.thought)
         except Exception as error:
-            error.add_note(f"raised by the {who} in {self.task.task_id}, after turn {self._turn}")
+            turn = self._text_env.turn
+            error.add_note(f"raised by the {who} in {self.task.task_id}, after turn {turn}")
             raise

@@ -36,7 +36,7 @@ class Game(Protocol):
 
     def refuse(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""
-        return Outcome(str(error), info={"is_valid_action": False})
+        return Outcome.invalid(str(error))
 
     def available_actions(self) -> list[str] | None:
         """List the plain actions that are possible now; None where they are not listed."""

@@ -40,16 +40,18 @@ UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 
 
 class Outcome(NamedTuple):
-    """What `TextEnv.apply` returns: the scenario's answer to one action.
+    """A scenario's answer to one action.
 
     Attributes:
         observation: what the policy reads next.
         reward: this step's reward.
         terminated: the game is over, won or lost.
         truncated: the simulator's own limit was met.
-        info: values for `success`, `score`, `is_valid_action`, and keys of the scenario's own.
-            Left out, `success` is False, `score` is 1.0 on success and else what it was, and
-            `is_valid_action` is True.
+        info: keys of the scenario's own. It may hold `success`, `score` and `is_valid_action`, too,
+            for the fields that are left out.
+        success: the task is done; left out, it is not.
+        score: progress in 0..1; left out, it is 1.0 on success and else what it was.
+        is_valid: the action could be played, for `is_valid_action`; left out, it could.
     """
 
     observation: str
@@ -57,6 +59,32 @@ class Outcome(NamedTuple):
     terminated: bool = False
     truncated: bool = False
     info: Mapping[str, Any] = {}
+    success: bool | None = None
+    score: float | None = None
+    is_valid: bool | None = None
+
+    @classmethod
+    def won(cls, observation: str, reward: float = 1.0) -> Outcome:
+        """Return the outcome of an action that does the task and ends the episode."""
+        return cls(observation, reward, terminated=True, success=True)
+
+    @classmethod
+    def invalid(cls, observation: str) -> Outcome:
+        """Return the outcome of an action that cannot be played; the observation says why."""
+        return cls(observation, is_valid=False)
+
+    def as_info(self) -> Mapping[str, Any]:
+        """Return `info` with the fields that are set, by their keys in `INFO_KEYS`."""
+        if self.success is None and self.score is None and self.is_valid is None:
+            return self.info
+        info = dict(self.info)
+        if self.success is not None:
+            info["success"] = self.success
+        if self.score is not None:
+            info["score"] = self.score
+        if self.is_valid is not None:
+            info["is_valid_action"] = self.is_valid
+        return info
 
 
 class ExpertMove(NamedTuple):

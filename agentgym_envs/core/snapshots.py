@@ -7,12 +7,14 @@ turns that are played again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
 import gymnasium as gym
 
+from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import EnvFailure
 
 
@@ -34,22 +36,49 @@ class Snapshot(NamedTuple):
     observation: str
 
 
+@dataclass(slots=True)
+class State:
+    """The state of an environment that is `TextEnv`'s own, whatever its scenario keeps.
+
+    Attributes:
+        make: makes another environment with the same arguments.
+        draws_from: the numbers of the tasks that a reset draws from.
+        system_prompt: what was given for the environment's own; None where nothing was.
+        task: the current one; None before the first reset.
+        options: of the last reset.
+        random_state: of the environment's generator when it was reset, before a task was drawn.
+        horizon: the turn limit of this episode alone.
+        actions: the completions that were played.
+        turn: how many.
+        score: the last one.
+        is_over: no episode is under way.
+        last: the last completion, None after a reset, and the observation that answered it.
+    """
+
+    make: Callable[[], Any]
+    draws_from: Sequence[int] = ()
+    system_prompt: str | None = None
+    task: TaskSpec | None = None
+    options: Mapping[str, Any] | None = None
+    random_state: Mapping[str, Any] | None = None
+    horizon: int | None = None
+    actions: list[str] = field(default_factory=list)
+    turn: int = 0
+    score: float = 0.0
+    is_over: bool = True
+    last: tuple[str | None, str] = (None, "")
+
+
 class SnapshotMixin(gym.Env[str, str]):
     """Remembers what an environment was made with and what was played, and makes copies of it."""
 
     source: str
-    _last: tuple[str | None, str]
-    _make: Callable[[], Self]
-    _options: Mapping[str, Any] | None
-    _random_state: Mapping[str, Any] | None
-    _actions: list[str]
-    _over: bool
+    _text_env: State
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember what it is made with."""
         env = super().__new__(cls)
-        env._make = partial(cls, *args, **kwargs)
-        env._options, env._random_state, env._actions = None, None, []
+        env._text_env = State(make=partial(cls, *args, **kwargs))
         return env
 
     def snapshot(self) -> Snapshot:
@@ -57,10 +86,13 @@ class SnapshotMixin(gym.Env[str, str]):
 
         `copy.deepcopy(env)` and pickling do both at once.
         """
-        state = self._random_state
-        if state is None:
-            state = self.np_random.bit_generator.state
-        return Snapshot(self.source, self._options, state, tuple(self._actions), self._last[1])
+        state = self._text_env
+        random_state = state.random_state
+        if random_state is None:
+            random_state = self.np_random.bit_generator.state
+        return Snapshot(
+            self.source, state.options, random_state, tuple(state.actions), state.last[1]
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go to where a snapshot was taken, past any wrappers, as `restore` does through them.
@@ -71,21 +103,12 @@ class SnapshotMixin(gym.Env[str, str]):
         """
         restore(self, snapshot)
 
-    def _forget_episode(self) -> None:
-        """Be as before the first reset."""
-        self._options, self._random_state, self._actions = None, None, []
-        self._over = True
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return _rebuild(self._make, self.spec, self.snapshot())
+        made: Self = _rebuild(self._text_env.make, self.spec, self.snapshot())
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._make, self.spec, self.snapshot())
-
-    def _begin_record(self, options: Mapping[str, Any], random_state: Mapping[str, Any]) -> None:
-        """Forget the episode before; `random_state` is that before the task was drawn."""
-        self._options, self._actions = dict(options), []
-        self._random_state = random_state
+        return _rebuild, (self._text_env.make, self.spec, self.snapshot())
 
 
 def restore(env: gym.Env[str, str], snapshot: Snapshot) -> None:
@@ -112,14 +135,17 @@ def restore(env: gym.Env[str, str], snapshot: Snapshot) -> None:
         )
     inner.np_random.bit_generator.state = dict(snapshot.random_state)
     if snapshot.options is None:  # of before the first reset
-        inner._forget_episode()
+        state = inner._text_env
+        state.options, state.random_state, state.is_over = None, None, True
+        state.actions, state.turn = [], 0
         return
     env.reset(options=dict(snapshot.options))
     for action in snapshot.actions:
         env.step(action)
-    if inner._last[1] != snapshot.observation:
+    observation = inner._text_env.last[1]
+    if observation != snapshot.observation:
         raise EnvFailure(
-            f"the same episode played again came to {inner._last[1]!r:.200}, not to "
+            f"the same episode played again came to {observation!r:.200}, not to "
             f"{snapshot.observation!r:.200}; snapshots need the same arguments, and "
             "an environment that always answers the same actions in the same way"
         )

@@ -7,7 +7,7 @@ starts, and mazes of our own. `compat="agentgym"` gives the original's text and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import FirstActionParser, WholeTextParser
@@ -37,6 +37,7 @@ class MazeEnv(GameEnv[Walk]):
         **kwargs: as `TextEnv`.
     """
 
+    task_set = MazeTasks()
     instructions = (
         "You walk through a maze to a goal. Each turn you are told the position of the goal and "
         "your own, as row and column, and the walls beside you. Rows are counted downwards and "
@@ -60,13 +61,9 @@ class MazeEnv(GameEnv[Walk]):
         "best_first": lambda env: best_first(env.game),
     }
 
-    def __init__(self, *, compat: str | None = None, **kwargs: Any) -> None:
-        self._tasks = MazeTasks()
-        super().__init__(self._tasks, compat=compat, **kwargs)
-
     def make_game(self, task: TaskSpec) -> Walk:
         """Stand at the start of the task's maze."""
-        return (OriginalWalk if self.is_agentgym_compat else Walk)(self._tasks.maze(task.number))
+        return (OriginalWalk if self.is_agentgym_compat else Walk)(self.task_set.maze(task.number))
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield moves to the goal from the current cell, by what was seen until then."""

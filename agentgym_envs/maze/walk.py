@@ -60,7 +60,7 @@ class Walk(Game):
             )
         self.position = moved(self.position, direction)
         if self.is_at_goal:
-            return Outcome("You reached the goal.", 1.0, terminated=True, info={"success": True})
+            return Outcome.won("You reached the goal.")
         return Outcome(self._look())
 
     def refuse(self, completion: str, error: InvalidAction) -> Outcome:
@@ -89,7 +89,7 @@ class Walk(Game):
         )
 
     def _refused(self, why: str) -> Outcome:
-        return Outcome(f"{why} {self._look()}", info={"is_valid_action": False})
+        return Outcome.invalid(f"{why} {self._look()}")
 
 
 class OriginalWalk(Walk):
@@ -112,9 +112,9 @@ class OriginalWalk(Walk):
         if direction is not None and is_valid:
             self.position = moved(self.position, direction)
         if self.is_at_goal:
-            return Outcome("Success\n", 1.0, terminated=True, info={"success": True})
+            return Outcome.won("Success\n")
         self._num_moves += 1
-        return Outcome(self._look(), info={"is_valid_action": is_valid})
+        return Outcome(self._look(), is_valid=is_valid)
 
     def refuse(self, completion: str, error: InvalidAction) -> Outcome:
         """Take a completion that holds no action for a step to nowhere."""

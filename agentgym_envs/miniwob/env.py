@@ -65,6 +65,7 @@ class MiniWoBEnv(TextEnv):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    task_set = MiniWoBTasks()
     verbs = _VERBS
     instructions = prompts.instructions("plain")
     default_max_turns = 10
@@ -77,7 +78,7 @@ class MiniWoBEnv(TextEnv):
                 "viewport_lines", viewport_lines, least=1, besides=", or None for whole pages"
             )
         pages.pages_folder()
-        super().__init__(MiniWoBTasks(), **kwargs)
+        super().__init__(**kwargs)
         self.instructions = prompts.instructions(self.action_format)
         self.source = f"miniwob/{pages.package_version()}"
         self.viewport_lines = viewport_lines
@@ -160,22 +161,23 @@ class MiniWoBEnv(TextEnv):
 
     def _answer(self, refusal: str = "") -> Outcome:
         """Tell what the page is like now; it may have ended the episode by itself."""
-        info: dict[str, Any] = {"is_valid_action": not refusal}
+        is_valid = not refusal
         look = self._look()
         if look is None:
-            return Outcome(prompts.LEFT, terminated=True, info=info)
+            return Outcome(prompts.LEFT, terminated=True, is_valid=is_valid)
         if look.done:
             self._raw_reward = look.raw
             # Some pages add up parts of 1, which rounding leaves just below it.
             success = look.raw > success_threshold(self.task.subtask) - 1e-6
             message = prompts.SOLVED if success else prompts.FAILED
             reward = min(max(look.raw, 0.0), 1.0)
-            info |= {"success": success, "score": reward}
-            return Outcome(message, reward, terminated=True, info=info)
+            return Outcome(
+                message, reward, terminated=True, success=success, score=reward, is_valid=is_valid
+            )
         message = self._observation()
         if refusal:
             message = f"That did not work: {one_line(refusal)}\n\n{message}"
-        return Outcome(message, info=info)
+        return Outcome(message, is_valid=is_valid)
 
     def _look(self) -> _Look | None:
         """Wait until the page stands still; None where it is not the task's page any more."""

@@ -111,8 +111,9 @@ def _parameters(kind: type) -> list[str]:
             continue
         _, *parameters = inspect.signature(vars(base)["__init__"]).parameters.values()
         for p in parameters:
-            # A base's own positional argument is what the class gives it, as the task set is.
+            # The class gives `TextEnv` its tasks, and another base what has no default.
             is_given = p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
+            is_given |= p.name == "task_set"
             if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and (
                 base is kind or not is_given
             ):

@@ -104,9 +104,14 @@ class AgentGymEnv(RemoteEnv):
         self._available = self._listed(text, fields)
         is_done = fields.get(kind.done) is True
         score = min(max(score / kind.scale, 0.0), 1.0)
-        info = {"score": score, "success": is_done and score > kind.success}
-        truncated = fields.get("truncated") is True and not is_done
-        return Outcome(self._with_actions(text), reward, is_done, truncated, info)
+        return Outcome(
+            self._with_actions(text),
+            reward,
+            is_done,
+            truncated=fields.get("truncated") is True and not is_done,
+            success=is_done and score > kind.success,
+            score=score,
+        )
 
     def close(self) -> None:
         """Give the server's environment back."""

@@ -77,19 +77,20 @@ class Answer:
         terminated = self.done and metadata.get("terminated", not truncated) is True
         truncated = self.done and not terminated
         error = self._call_error
-        info: dict[str, Any] = {
-            "is_valid_action": error is None and metadata.get("is_valid_action") is not False,
-            **{key: metadata[key] for key in _PASSED_ON if key in metadata},
-        }
         success = metadata.get("success")
-        if isinstance(success, bool):
-            info["success"] = success
-        elif terminated:
-            info["success"] = self.reward >= SUCCESS_REWARD
+        if not isinstance(success, bool):
+            success = terminated and self.reward >= SUCCESS_REWARD
         score = finite(metadata.get("score", self.reward if self.done else None))
-        if score is not None:
-            info["score"] = min(max(score, 0.0), 1.0)
-        return Outcome(self.text, self.reward, terminated, truncated, info)
+        return Outcome(
+            self.text,
+            self.reward,
+            terminated,
+            truncated,
+            {key: metadata[key] for key in _PASSED_ON if key in metadata},
+            success=success,
+            score=None if score is None else min(max(score, 0.0), 1.0),
+            is_valid=error is None and metadata.get("is_valid_action") is not False,
+        )
 
     @property
     def _call_error(self) -> Mapping[str, Any] | None:

@@ -87,7 +87,7 @@ class OpenEnvEnv(RemoteEnv):
     def system_prompt(self) -> str:
         """The server's instruction text, or its description with the action format's rules."""
         prompt = self._card.first.prompt
-        if self._system_prompt is not None or prompt is None:
+        if self._text_env.system_prompt is not None or prompt is None:
             return super().system_prompt
         return prompt
 
@@ -105,11 +105,11 @@ class OpenEnvEnv(RemoteEnv):
         try:
             answer = self._ask("step", self._card.form.payload(action))
         except Refusal as error:
-            return Outcome(str(error), info={"is_valid_action": False})
+            return Outcome.invalid(str(error))
         self._available = answer.available_actions
         outcome = answer.outcome()
         # The limit is the one that was asked for: `truncated_by` names it.
-        is_own = outcome.truncated and self._spent_limit() is not None
+        is_own = outcome.truncated and self.num_turns_left <= 0
         return outcome._replace(truncated=False) if is_own else outcome
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class OpenEnvEnv(RemoteEnv):
 
     def _horizon_option(self) -> Mapping[str, int]:
         """Return the turn limit for a server that takes one."""
-        limits = [n for n in (self._given_limit, self._horizon) if n is not None]
+        limits = [n for n in (self._given_limit, self._text_env.horizon) if n is not None]
         return {"horizon": min(limits)} if limits and self._card.first.counts_turns else {}
 
     def _reset(self, data: Mapping[str, Any]) -> Answer:

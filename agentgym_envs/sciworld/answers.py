@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agentgym_envs.sciworld.house import next_door
-from agentgym_envs.sciworld.verbs import VERBS, form_of, verb_of
+from agentgym_envs.sciworld.verbs import VERBS, verb_of
 
 NOT_KNOWN = "No known action matches that input."
 """The simulator's answer to what it cannot read."""
@@ -65,9 +65,9 @@ def not_known(action: str, names: Sequence[str]) -> str:
     """
     verb = verb_of(action)
     if verb is None:
-        forms = "; ".join(form_of(each) for each in VERBS)
+        forms = "; ".join(each.form for each in VERBS)
         return f"{NOT_KNOWN} Actions are: {forms}."
-    message = f"{NOT_KNOWN} The form is: {form_of(verb)}."
+    message = f"{NOT_KNOWN} The form is: {verb.form}."
     if not verb.parameters:
         return message
     rooms = next_door(names) if verb.name == "go_to" else []

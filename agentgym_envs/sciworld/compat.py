@@ -67,10 +67,12 @@ class AgentGymEpisode(Episode):
     def _outcome(self, text: str, reply: Reply | None = None, *, is_valid: bool = True) -> Outcome:
         last = self.points
         self._record(reply)
-        info = {
-            "success": self.points == 100,
-            "is_valid_action": is_valid,
-            "agentgym_score": self.points,
-        }
-        is_cut = not self.is_over and self._simulator.num_moves() > self._max_turns
-        return Outcome(text, self.points - last, self.is_over, is_cut, info)
+        return Outcome(
+            text,
+            reward=self.points - last,
+            terminated=self.is_over,
+            truncated=not self.is_over and self._simulator.num_moves() > self._max_turns,
+            info={"agentgym_score": self.points},
+            success=self.points == 100,
+            is_valid=is_valid,
+        )

@@ -7,7 +7,6 @@ plays them as the original does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
@@ -40,6 +39,7 @@ class SciWorldEnv(GameEnv[Episode]):
         ImportError: the science extra is not installed.
     """
 
+    task_set = SciWorldTasks()
     instructions = (
         "You do experiments in a house with a kitchen, a workshop, a greenhouse and other rooms. "
         "Each turn you do one of:\n"
@@ -63,11 +63,10 @@ class SciWorldEnv(GameEnv[Episode]):
         **kwargs: Any,
     ) -> None:
         call_timeout = positive_seconds("call_timeout", call_timeout)
-        self._games = _tasks()
         is_compat = kwargs.get("compat") == "agentgym"
         self._rules: type[Episode] = AgentGymEpisode if is_compat else DefaultEpisode
         self.default_max_turns = self._rules.default_max_turns
-        super().__init__(self._games, **kwargs)
+        super().__init__(**kwargs)
         self.source = f"scienceworld/{installation().version}"
         self._lists_actions = available_actions
         self._call_timeout = call_timeout
@@ -79,7 +78,7 @@ class SciWorldEnv(GameEnv[Episode]):
             self._simulator = Simulator(self._call_timeout)
         return self._rules(
             self._simulator,
-            self._games.game(task.number),
+            self.task_set.game(task.number),
             max_turns=self.max_turns,
             action_format=self.action_format,
             lists_actions=self._lists_actions,
@@ -101,8 +100,3 @@ class SciWorldEnv(GameEnv[Episode]):
         """The simulator of the current episode."""
         assert self._simulator is not None
         return self._simulator
-
-
-@cache
-def _tasks() -> SciWorldTasks:
-    return SciWorldTasks()

@@ -151,5 +151,5 @@ class DefaultEpisode(Episode):
     def _outcome(self, text: str, reply: Reply | None = None, *, is_valid: bool = True) -> Outcome:
         last = self.score
         self._record(reply)
-        info = {"success": self.score == 1.0, "is_valid_action": is_valid}
-        return Outcome(text, round(self.score - last, 2), self.is_over, info=info)
+        gain, success = round(self.score - last, 2), self.score == 1.0
+        return Outcome(text, gain, self.is_over, success=success, is_valid=is_valid)

@@ -54,12 +54,7 @@ _PLACES = (*ROOMS, "inventory")
 
 def action_list() -> str:
     """Return the actions, one on a line, in the plain format."""
-    return "\n".join(f"{form_of(verb)}: {verb.description}" for verb in VERBS)
-
-
-def form_of(verb: ActionVerb) -> str:
-    """Return a verb's form for people: `move <thing> to <container>`."""
-    return verb.template.replace("{", "<").replace("}", ">")
+    return "\n".join(f"{verb.form}: {verb.description}" for verb in VERBS)
 
 
 def reworded(action: str) -> str:

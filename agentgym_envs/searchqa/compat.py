@@ -74,7 +74,7 @@ class AgentGymEpisode(Episode):
         success = self.is_over = is_right(answer, self.question.answers)
         self.f1 = f1(answer, self.question.answers)
         message = RIGHT if success else WRONG
-        return Outcome(message, float(success), terminated=success, info={"success": success})
+        return Outcome(message, float(success), terminated=success, success=success)
 
     def _search(self, query: str) -> str:
         quote = '"' if self._has_quoted_titles else ""

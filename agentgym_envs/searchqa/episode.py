@@ -62,7 +62,7 @@ class Episode(Game):
         return Expert(self.question, self.desk, can_open=can_open).moves()
 
     def _refused(self, reason: str) -> Outcome:
-        return Outcome(reason, info={"is_valid_action": False})
+        return Outcome.invalid(reason)
 
 
 class DefaultEpisode(Episode):
@@ -92,7 +92,7 @@ class DefaultEpisode(Episode):
             return self._open(content)
         if tag.name == "python":
             run = run_program(tag.content)
-            return Outcome(prompts.output(run.text), info={"is_valid_action": run.is_program})
+            return Outcome(prompts.output(run.text), is_valid=run.is_program)
         return self._answer(content)
 
     def _open(self, reference: str) -> Outcome:
@@ -107,4 +107,4 @@ class DefaultEpisode(Episode):
         self.f1 = f1(answer, self.question.answers)
         self.is_over = True
         message = "The answer is right." if success else "The answer is wrong."
-        return Outcome(message, float(success), terminated=True, info={"success": success})
+        return Outcome(message, float(success), terminated=True, success=success)

@@ -144,14 +144,14 @@ class SQLEnv(TextEnv):
         if name == "columns":
             return self._columns(argument)
         if not name:
-            return Outcome(f"That is no action. {_FORMS}", info={"is_valid_action": False})
+            return Outcome.invalid(f"That is no action. {_FORMS}")
         try:
             result = self.result = self.database.run(argument, limit=self._most_rows)
         except StatementError as error:
             is_statement = _STATEMENT.match(argument, beginning_of(argument))
             form = "" if is_statement else _BEGINNINGS
             text = f"The statement cannot be run: {error}.{form}"
-            return Outcome(text, info={"is_valid_action": False})
+            return Outcome.invalid(text)
         if name == "query":
             return Outcome(shown(*result[:2], limit=NUM_SHOWN, has_more=result.has_more))
         why = self.why_wrong(result)
@@ -207,7 +207,7 @@ class SQLEnv(TextEnv):
                 f"There is no table {clipped(name, 200)!r}; there are: "
                 f"{', '.join(self.database.tables)}."
             )
-            return Outcome(text, info={"is_valid_action": False})
+            return Outcome.invalid(text)
         self._read.add(table)
         lines = [f"The table {table} has the columns:"]
         columns = self.database.columns(table)
@@ -229,12 +229,12 @@ class SQLEnv(TextEnv):
         return self._ended(as_printed(result.rows), self.why_wrong(result))
 
     def _ended(self, text: str, why: str) -> Outcome:
-        info: dict[str, Any] = {"success": not why, VERDICT_KEY: why}
+        info: dict[str, Any] = {VERDICT_KEY: why}
         if self.is_agentgym_compat:
             info["ground_truth"] = self.question.statement
         elif not self._has_answer:
             info[UNSCORED_KEY] = True
-        return Outcome(text, float(not why), terminated=True, info=info)
+        return Outcome(text, float(not why), terminated=True, info=info, success=not why)
 
 
 def _parts(action: str) -> tuple[str, str]:

@@ -117,8 +117,7 @@ class TextCraftEnv(TextEnv):
         """Play one action; crafting the goal pays 1 and ends the episode."""
         observation, is_valid = self._state.act(action)
         success = self._state.success
-        info = {"success": success, "is_valid_action": is_valid}
-        return Outcome(observation, float(success), success, info=info)
+        return Outcome(observation, float(success), success, success=success, is_valid=is_valid)
 
     def extra_info(self) -> Mapping[str, Any]:
         """Return what is held, and the turns that the expert needs from the start."""

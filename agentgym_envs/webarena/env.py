@@ -222,13 +222,13 @@ class WebArenaEnv(TextEnv):
                 self._view.follow(done, before, self.browser.page())
         except InvalidAction as error:
             refusal = self._text.refusal(str(error), self.browser.page())
-            return Outcome(refusal, info={"is_valid_action": False})
+            return Outcome.invalid(refusal)
         return Outcome(self._text.observation(self.browser.page()))
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion without an action."""
         message = self._text.unreadable(completion, str(error), self.browser.page())
-        return Outcome(message, info={"is_valid_action": False})
+        return Outcome.invalid(message)
 
     def extra_info(self) -> Mapping[str, Any]:
         """Return the current address, the answer, and what became of it."""

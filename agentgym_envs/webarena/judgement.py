@@ -49,7 +49,7 @@ class Judgement:
         message = prompts.SOLVED if success else prompts.FAILED
         if self.verdict.score is None:
             message = prompts.UNSCORED
-        return Outcome(message, float(success), terminated=True, info={"success": success})
+        return Outcome(message, float(success), terminated=True, success=success)
 
 
 def judge_episode(

@@ -130,12 +130,15 @@ class WebShopEnv(TextEnv):
             return Outcome(self._text())
         assert page.product is not None
         reward = reward_of(page.product, page.chosen, self.task_goal)
-        info = {
-            "success": reward.total == 1.0,
-            "score": reward.total,
-            "purchase": {"asin": page.product.asin, "chosen": page.chosen, **reward._asdict()},
-        }
-        return Outcome(self._text(reward), reward.total, terminated=True, info=info)
+        purchase = {"asin": page.product.asin, "chosen": page.chosen, **reward._asdict()}
+        return Outcome(
+            self._text(reward),
+            reward.total,
+            terminated=True,
+            info={"purchase": purchase},
+            success=reward.total == 1.0,
+            score=reward.total,
+        )
 
     def available_actions(self) -> list[str] | None:
         """List the clicks that the page offers; None at the search bar, which takes any words.
@@ -165,19 +168,18 @@ class WebShopEnv(TextEnv):
         return name[1:-1].strip() if is_shown else name
 
     def _refused(self, name: str, argument: str) -> Outcome:
-        info = {"is_valid_action": False}
         if self.is_agentgym_compat:
-            return Outcome(self._text(), info=info)
+            return Outcome.invalid(self._text())
         if not name:
-            return Outcome(f"That is no action. {_FORMS}", info=info)
+            return Outcome.invalid(f"That is no action. {_FORMS}")
         if name == "search" and not argument.strip():
-            return Outcome("The search is empty; write words between the brackets.", info=info)
+            return Outcome.invalid("The search is empty; write words between the brackets.")
         if name == "search":
             why = "There is no search bar here; click[back to search] leads to it."
-            return Outcome(why, info=info)
+            return Outcome.invalid(why)
         there = " ".join(f"[{name}]" for name in self.visit.clickables)
         there = f"There is: {there}" if there else "Here you can only search, with search[words]."
-        return Outcome(f"There is no [{clipped(argument, 200)}] to click. {there}", info=info)
+        return Outcome.invalid(f"There is no [{clipped(argument, 200)}] to click. {there}")
 
 
 def _parts(action: str) -> tuple[str, str]:

@@ -140,12 +140,13 @@ class WordleEnv(TextEnv):
     def _answer(self, word: str, *, written: str = "", complaint: str = "") -> Outcome:
         marks = self.game.guess(word)
         success = self.game.is_won
-        info = {"success": success, "is_valid_action": bool(marks)}
         if self.is_agentgym_compat:
             text = f"{spelled(marks)}\n" if marks else "invalid word"
         else:
             text = self._with_ending(marks or complaint or self._refusal(word, written))
-        return Outcome(text, float(success), terminated=self.game.is_over, info=info)
+        return Outcome(
+            text, float(success), self.game.is_over, success=success, is_valid=bool(marks)
+        )
 
     def _with_ending(self, answer: str) -> str:
         """Return a guess's answer, with how the game ended."""

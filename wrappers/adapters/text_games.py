@@ -100,13 +100,15 @@ class TextGame(TextEnv):
         is_over = bool(terminated or truncated)
         success = info.get("success", bool(terminated) and reward >= SUCCESS_REWARD)
         score = info.get("score", reward if is_over else 0.0)
-        own = {
-            "success": bool(success),
-            "score": min(max(float(score), 0.0), 1.0) if math.isfinite(score) else 0.0,
-            "is_valid_action": bool(info.get("is_valid_action", True)),
-        }
-        is_truncated = bool(truncated) and not terminated
-        return Outcome(self._text(observation), reward, bool(terminated), is_truncated, own)
+        return Outcome(
+            self._text(observation),
+            reward,
+            bool(terminated),
+            truncated=bool(truncated) and not terminated,
+            success=bool(success),
+            score=min(max(float(score), 0.0), 1.0) if math.isfinite(score) else 0.0,
+            is_valid=bool(info.get("is_valid_action", True)),
+        )
 
     def available_actions(self) -> list[str] | None:
         """List the actions that the game's `info` lists; None where it lists none."""

@@ -120,9 +120,9 @@ def test_what_it_says_to_write_does_something() -> None:
                 num_written += 1
                 assert not info["is_valid_action"]
                 assert written[1] in env.house.commands, command
-            if rng.random() < 0.5 and not env._over:
+            if rng.random() < 0.5 and not env.is_over:
                 env.step(rng.choice(env.house.commands))
-            if env._over:
+            if env.is_over:
                 break
     assert num_written > 50
 

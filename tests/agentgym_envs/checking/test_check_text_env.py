@@ -96,7 +96,7 @@ class Seeded(CountingEnv):
 
 class Endless(CountingEnv):
     def step(self, action: str) -> Any:
-        self._over = False
+        self._text_env.is_over = False
         return super().step(action)
 
 
@@ -228,7 +228,7 @@ class TrainedOnly(CountingEnv):
         if "train" in self.empty:
             table["train"], table["test"] = table["test"], table["train"]
         self.task_set = ListedTasks("counting", table)
-        self._draws_from = self.task_set.select(self.split, kwargs.get("tasks"))
+        self._text_env.draws_from = self.task_set.select(self.split, kwargs.get("tasks"))
 
 
 class Untrained(TrainedOnly):

@@ -19,7 +19,7 @@ Copy = Callable[[TextEnv], TextEnv]
 
 
 def restored(env: TextEnv) -> TextEnv:
-    other = env._make()
+    other = env._text_env.make()
     other.restore(pickle.loads(pickle.dumps(env.snapshot())))
     return other
 
