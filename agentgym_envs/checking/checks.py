@@ -32,6 +32,7 @@ from agentgym_envs.checking.probing import (
 from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.checking.turn_checks import check_info, check_step
 from agentgym_envs.core import INFO_KEYS
+from agentgym_envs.core.checks import check_names, own_values
 from agentgym_envs.core.tasks import spread_over_kinds
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
@@ -155,11 +156,14 @@ def check_task(make: MakeEnv, task_id: str, *, expert_solves: bool) -> Transcrip
     again = second.reset(first.env.task.number, seed=2)
     require_equal(f"{task_id} must not depend on seed, or on id or number", begun, again)
     transcript: Transcript = [("", begun)]
+    own = own_values(first.env)
 
     def play(action: str) -> Step:
         step, other = first.step(action), second.step(action)
         check_step(step, turn=len(transcript))
         require_equal(f"{task_id} must answer {action!r:.80} the same way twice", step, other)
+        with expect_no_error("a step", "must leave TextEnv's names alone"):
+            check_names(first.env, own)
         transcript.append((action, step))
         return step
 

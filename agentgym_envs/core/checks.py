@@ -73,12 +73,12 @@ def own_values(env: Any) -> list[Any]:
     return [values.get(name) for name in _SET_BY_INIT]
 
 
-def check_names(env: Any, before: list[Any], methods: Set[str]) -> None:
-    """Check that a scenario's `begin` has used no name of `TextEnv`'s for something else.
+def check_names(env: Any, before: list[Any], methods: Set[str] = frozenset()) -> None:
+    """Check that a scenario has used no name of `TextEnv`'s for something else.
 
     Args:
         env: the environment.
-        before: its `own_values` before `begin`.
+        before: its `own_values` before the scenario's code ran.
         methods: the names of `TextEnv`'s methods.
 
     Raises:
@@ -101,12 +101,12 @@ def name_taken(env: Any, *names: str) -> str:
 
 
 def checked_task_set(env: Any, task_set: Any) -> TaskSet:
-    """Return the given task set, or the class's own.
+    """Return the given task set, or the environment's own.
 
     Raises:
         TypeError: there is none.
     """
-    task_set = getattr(type(env), "task_set", None) if task_set is None else task_set
+    task_set = getattr(env, "task_set", None) if task_set is None else task_set
     if not isinstance(task_set, TaskSet):
         raise TypeError(
             f"{type(env).__name__} must set task_set as a class attribute, such as ListedTasks, or "

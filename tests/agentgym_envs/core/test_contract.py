@@ -71,6 +71,13 @@ def test_tasks_may_be_passed_to_init_as_before() -> None:
         assert env.task_ids("test") == ["panel_7"]
     assert PanelEnv().task_ids("test") == ["panel_2"]
 
+    class Chosen(PanelEnv):
+        def __init__(self, **kwargs: Any) -> None:
+            self.task_set = others
+            super().__init__(**kwargs)
+
+    assert Chosen().task_ids("test") == ["panel_7"]
+
 
 def test_tasks_a_hook_and_a_source_that_are_missing_are_named() -> None:
     class Taskless(PanelEnv):
@@ -234,6 +241,16 @@ def test_a_name_of_text_envs_own_is_said_with_the_remedy(name: str, value: Any) 
         begun(kind)
     with pytest.raises(ConformanceError, match=remedy):
         check_text_env(kind)
+
+
+def test_the_suite_says_which_name_of_text_envs_own_a_step_sets() -> None:
+    class Splitting(PanelEnv):
+        def play(self, verb: str, **arguments: Any) -> Outcome:
+            self.split = "left"
+            return super().play(verb, **arguments)
+
+    with pytest.raises(ConformanceError, match=r"Splitting sets self\.split, which TextEnv uses"):
+        check_text_env(Splitting)
 
 
 def test_what_is_set_from_outside_and_functions_in_place_of_methods_are_taken() -> None:
