@@ -28,7 +28,7 @@ def test_the_shipped_country_is_drawn_again_byte_for_byte() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("hash_seed", ["0", "77"])
 def test_the_shipped_content_is_made_again_byte_for_byte(tmp_path: Path, hash_seed: str) -> None:
     subprocess.run(
