@@ -72,6 +72,11 @@ _SCENARIOS = {
 for _env_id, _entry_point in _SCENARIOS.items():
     register_env(_env_id, _entry_point)
 
+register_unlisted(
+    "agentgym/WebArenaOfficial-v0",
+    "agentgym_envs.webarena.official.env:WebArenaOfficialEnv",
+    needs="sites that you host and the official extra",
+)
 for _protocol in PROTOCOLS.values():
     register_unlisted(_protocol.env_id, _protocol.entry_point)
 

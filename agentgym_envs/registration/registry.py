@@ -25,6 +25,9 @@ _AS_IMPORTED = "name the module as Python imports it, such as mylab.maze and not
 REGISTERED: list[str] = []
 """The ids registered through `register_env`, in order."""
 
+NEEDS: dict[str, str] = {}
+"""What environments need that `register_unlisted` registers, for those that say so."""
+
 
 def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
     """Register a text environment; one call is all a user's own environment needs.
@@ -39,11 +42,20 @@ def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
         REGISTERED.append(env_id)
 
 
-def register_unlisted(env_id: str, entry_point: Any, **kwargs: Any) -> None:
-    """Register an environment that cannot be made without further arguments, such as a URL.
+def register_unlisted(env_id: str, entry_point: Any, *, needs: str = "", **kwargs: Any) -> None:
+    """Register an environment that cannot be made without more, such as the URL of a server.
 
     `registered_ids` does not list it.
+
+    Args:
+        env_id: a Gymnasium id.
+        entry_point: as for `register_env`.
+        needs: what it cannot be made without; then it has a short name, too, and a row in
+            `agentgym envs`.
+        **kwargs: default keyword arguments of the environment.
     """
+    if needs:
+        NEEDS[env_id] = needs
     gym.register(
         env_id,
         entry_point=entry_point,
@@ -97,7 +109,10 @@ def check_kwargs(env_id: str, kwargs: Mapping[str, Any]) -> None:
     if not hasattr(creator, "task_ids"):
         raise ValueError(f"{env_id} is no text environment; registered: {', '.join(REGISTERED)}")
     accepted = _parameters(creator)
+    moved: Mapping[str, str] = getattr(creator, "moved_arguments", {})
     for name in kwargs:
+        if name in moved:
+            raise ValueError(f"{env_id} takes no argument {name!r}; {moved[name]}")
         if name not in accepted:
             hint = did_you_mean(name, accepted, otherwise=f"it takes {', '.join(accepted)}")
             raise ValueError(f"{env_id} takes no argument {name!r}{hint}")
@@ -142,14 +157,15 @@ def resolve_env_id(name: str) -> str:
     if module_name:
         module = imported(module_name, f"{module_name}:{name}")
         where = f" in the module {module_name!r} ({_place(module)})"
-    for env_id in REGISTERED:
+    ids = [*REGISTERED, *NEEDS]
+    for env_id in ids:
         if name == env_id or name.lower() == short_env_name(env_id).lower():
             return env_id
     if name in gym.registry:
         return name
     if not module_name:
         _refuse_file(name)
-    known = [*REGISTERED, *map(short_env_name, REGISTERED)]
+    known = [*ids, *map(short_env_name, ids)]
     hint = did_you_mean(name, known, otherwise=f"registered: {', '.join(REGISTERED)}")
     if not module_name:
         form = f"module:{name}" if "/" in name else "module:id, such as mygame:mylab/Game-v0"

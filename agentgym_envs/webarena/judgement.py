@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED_KEY, VERDICT_KEY, Outcome
 from agentgym_envs.webarena import prompts
 from agentgym_envs.webarena.evaluators import (
     Ending,
-    Evaluator,
     Judge,
     RecordedJudge,
     Verdict,
@@ -52,19 +50,11 @@ class Judgement:
         return Outcome(message, float(success), terminated=True, success=success)
 
 
-def judge_episode(
-    episode: Episode,
-    evaluators: Iterable[Evaluator],
-    judge: Judge | None,
-    *,
-    intent: str,
-    answer: str,
-) -> Judgement:
+def judge_episode(episode: Episode, judge: Judge | None, *, intent: str, answer: str) -> Judgement:
     """Have an episode judged as its browser and sites are now.
 
     Args:
         episode: what was played.
-        evaluators: the conditions of its task.
         judge: compares meanings, if there is one.
         intent: the task.
         answer: what `stop` said.
@@ -79,5 +69,5 @@ def judge_episode(
         judge=recorded,
         visited=episode.visited,
     )
-    verdict = multiply(evaluate(ending) for evaluate in evaluators)
+    verdict = multiply(evaluate(ending) for evaluate in episode.evaluators)
     return Judgement(answer, verdict, "" if recorded is None else recorded.record)

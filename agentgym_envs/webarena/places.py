@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
@@ -13,7 +13,8 @@ from agentgym_envs.sites.content import SiteContent
 from agentgym_envs.sites.names import DATABASES, SITES, fill_placeholders
 from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.sites.state import SiteState, first_token
-from agentgym_envs.webarena.evaluators.verdict import Evaluator, SiteFunctions
+from agentgym_envs.webarena.evaluators import Evaluator, build_evaluators
+from agentgym_envs.webarena.evaluators.verdict import SiteFunctions
 from agentgym_envs.webarena.site_functions import EmbeddedFunctions
 from agentgym_envs.webarena.tasks.files import WebTask
 
@@ -31,8 +32,8 @@ class Episode:
         browser: not yet opened.
         cookies: to open it with: `{site: {name: value}}`.
         functions: the sites' part of the evaluators' helper functions.
+        evaluators: judge the episode.
         state: the embedded sites' databases; None on other sites.
-        evaluator: judges the episode in place of the task's own evaluators, if there is one.
         folder: for the episode's files; it goes when the episode does.
         visited: the addresses of the pages that were shown, in order.
     """
@@ -40,8 +41,8 @@ class Episode:
     browser: Browser
     cookies: Mapping[str, Mapping[str, str]]
     functions: SiteFunctions
+    evaluators: Sequence[Evaluator]
     state: SiteState | None = None
-    evaluator: Evaluator | None = None
     folder: TemporaryDirectory[str] | None = None
     visited: list[str] = field(default_factory=list)
 
@@ -60,17 +61,27 @@ class Episode:
 
 
 class Place(Protocol):
-    """Sites, and a way to begin an episode on them."""
+    """Sites, and a way to begin an episode on them.
+
+    Attributes:
+        backend: the browsers that show them, one of `BACKENDS`.
+    """
+
+    backend: str
 
     def fill(self, text: str) -> str:
         """Replace WebArena's placeholders by the sites' addresses."""
 
-    def begin(self, task: WebTask) -> Episode:
+    def begin(self, task: WebTask, tree: str = "short") -> Episode:
         """Make ready for a task.
+
+        Args:
+            task: that is played.
+            tree: how Chromium shows pages.
 
         Raises:
             EnvFailure: a site or the browser does not work.
-            ValueError: the task needs a site that is not here.
+            ValueError: the task needs a site that is not here, or its evaluators cannot be made.
         """
 
 
@@ -80,37 +91,43 @@ class EmbeddedPlace:
     Args:
         backend: one of `BACKENDS`.
         content: what the sites hold when an episode begins.
-        tree: how Chromium shows pages.
+
+    Raises:
+        ValueError: there is no such backend.
     """
 
-    def __init__(self, backend: str, content: SiteContent, *, tree: str = "short") -> None:
-        self._backend = backend
-        self._tree = tree
+    def __init__(self, backend: str, content: SiteContent) -> None:
+        if backend not in BACKENDS:
+            raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")
+        self.backend = backend
         self._content = content
 
     def fill(self, text: str) -> str:
         """Replace the placeholders by the canonical origins."""
         return fill_placeholders(text)
 
-    def begin(self, task: WebTask) -> Episode:
+    def begin(self, task: WebTask, tree: str = "short") -> Episode:
         """Make ready: fresh databases, and a browser in which the agent is signed in."""
+        evaluators = build_evaluators(filled(self, task.eval))
         missing = sorted(set(task.sites) - set(SITES))
         if missing:
             raise ValueError(
                 f"the task webarena_{task.task_id} needs {missing}, which are not among the "
-                f"embedded sites {list(SITES)}; leave it out, or name a deployment with sites="
+                f"embedded sites {list(SITES)}; leave it out, or host its sites and play it in "
+                "agentgym/WebArenaOfficial-v0, which takes their addresses by sites="
             )
         sites = DATABASES if task.require_login else ()
         state = SiteState(signed_in=dict.fromkeys(sites, AGENT_ID), content=self._content)
         cookies = {site: {SESSION_COOKIE: first_token(site)} for site in sites}
-        return Episode(self._browser(state), cookies, EmbeddedFunctions(state), state)
+        functions = EmbeddedFunctions(state)
+        return Episode(self._browser(state, tree), cookies, functions, evaluators, state)
 
-    def _browser(self, state: SiteState) -> Browser:
+    def _browser(self, state: SiteState, tree: str) -> Browser:
         # Imported here: each backend needs packages that the other does without.
-        if self._backend == "chromium":
+        if self.backend == "chromium":
             from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
 
-            return ChromiumBrowser(state, tree=self._tree)
+            return ChromiumBrowser(state, tree=tree)
         from agentgym_envs.browsing.text.browser import TextBrowser
 
         return TextBrowser(state)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import gymnasium as gym
 
 from agentgym_envs import TextEnv, registered_ids, resolve_env_id
+from agentgym_envs.registration.registry import NEEDS
 from trainers.options.parser import OptionParser
 
 MAX_SUBTASKS = 8
@@ -27,13 +28,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("env", nargs="?", help="show one environment in full: its id or short name")
     options = parser.parse_args(argv)
     if options.env is None:
-        print(table([HEADER, *(_row(env_id) for env_id in registered_ids())]))
+        rows = [_row(env_id) for env_id in registered_ids()]
+        rows += [_remark(env_id, f"needs {needs}") for env_id, needs in NEEDS.items()]
+        print(table([HEADER, *rows]))
         return 0
     try:
-        env_id = resolve_env_id(options.env)
+        print(_description(resolve_env_id(options.env)))
     except ValueError as error:
         parser.error(str(error))
-    print(_description(env_id))
     return 0
 
 
@@ -80,7 +82,7 @@ def _row(env_id: str) -> tuple[str, ...]:
     try:
         env = _make(env_id)
     except ImportError as error:
-        return (env_id, f"not installed: {error}", *[""] * (len(HEADER) - 2))
+        return _remark(env_id, f"not installed: {error}")
     splits = ", ".join(f"{split} {size}" for split, size in _sizes(env).items())
     counts = [f"{name} {count}" for name, count in _subtasks(env, "test").items()]
     if len(counts) > MAX_SUBTASKS:
@@ -89,6 +91,10 @@ def _row(env_id: str) -> tuple[str, ...]:
     row = (env_id, splits, subtasks, str(env.default_max_turns), env.source)
     env.close()
     return row
+
+
+def _remark(env_id: str, text: str) -> tuple[str, ...]:
+    return (env_id, text, *[""] * (len(HEADER) - 2))
 
 
 def _description(env_id: str) -> str:

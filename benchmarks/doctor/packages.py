@@ -39,7 +39,7 @@ PURPOSES = {
     "serve": "agentgym serve",
     "miniwob": "MiniWoB++",
     "remote": "environments of OpenEnv servers",
-    "official": "the official WebArena's tasks",
+    "official": "WebArenaOfficial",
     "ray": "environments and sweeps on a Ray cluster",
 }
 

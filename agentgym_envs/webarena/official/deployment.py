@@ -11,11 +11,12 @@ from typing import Any
 
 from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
 from agentgym_envs.sites.names import ORIGINS
+from agentgym_envs.webarena.evaluators import build_evaluators
 from agentgym_envs.webarena.given import read_given
 from agentgym_envs.webarena.official.accounts import AUTO_LOGIN, LOG_INS, read_accounts, sign_in
 from agentgym_envs.webarena.official.functions import OfficialFunctions
 from agentgym_envs.webarena.official.resetting import check_when, read_reset_hook
-from agentgym_envs.webarena.places import Episode
+from agentgym_envs.webarena.places import Episode, filled
 from agentgym_envs.webarena.tasks.files import WebTask
 
 SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")
@@ -67,12 +68,13 @@ class Deployment:
         services: origins that the sites' pages may ask beside the sites, such as a map's router;
             whatever else a page or the agent asks for is answered in the network's place.
         is_verified: record each episode's network traffic, and have `webarena-verified` judge it.
-        tree: how the browser shows pages.
 
     Raises:
         ValueError: an argument has a value that is not allowed.
         ImportError: `webarena-verified` is to judge, but is not here with all that it requires.
     """
+
+    backend = "chromium"
 
     def __init__(
         self,
@@ -85,7 +87,6 @@ class Deployment:
         reset: str = "changed",
         services: Sequence[str] = (),
         is_verified: bool = False,
-        tree: str = "short",
     ) -> None:
         if is_verified:
             # Imported for what it raises: better now than at the end of the first episode.
@@ -95,7 +96,6 @@ class Deployment:
             _check_address("services", service)
         self._services = tuple(services)
         self._is_verified = is_verified
-        self._tree = tree
         self._accounts = read_accounts(accounts)
         if log_in not in LOG_INS:
             raise ValueError(f"unknown log_in {log_in!r}; allowed: {', '.join(LOG_INS)}")
@@ -117,8 +117,9 @@ class Deployment:
             )
         return text
 
-    def begin(self, task: WebTask) -> Episode:
+    def begin(self, task: WebTask, tree: str = "short") -> Episode:
         """Make ready: sites put back if need be, and a browser in which the agent is signed in."""
+        evaluators = build_evaluators(filled(self, task.eval), is_original=True)
         missing = sorted(set(task.sites) - set(self.sites))
         if missing:
             raise ValueError(f"the task webarena_{task.task_id} needs {missing}; add it to sites=")
@@ -133,8 +134,8 @@ class Deployment:
         shop, administrator = self.sites.get("shopping", ""), self._accounts["shopping_admin"]
         functions = OfficialFunctions(shop, administrator)
         if self._is_verified:
-            return self._recorded(task, cookies, functions, headers)
-        return Episode(self._browser(headers), cookies, functions)
+            return self._recorded(task, tree, cookies, functions, headers)
+        return Episode(self._browser(headers, tree), cookies, functions, evaluators)
 
     def _put_back(self, task: WebTask) -> None:
         if self._reset_hook is not None:
@@ -151,7 +152,7 @@ class Deployment:
         return headers
 
     def _browser(
-        self, headers: Mapping[str, Mapping[str, str]], har: Path | None = None
+        self, headers: Mapping[str, Mapping[str, str]], tree: str, har: Path | None = None
     ) -> ChromiumBrowser:
         return ChromiumBrowser(
             None,
@@ -159,12 +160,13 @@ class Deployment:
             services=self._services,
             headers=headers,
             har=har,
-            tree=self._tree,
+            tree=tree,
         )
 
     def _recorded(
         self,
         task: WebTask,
+        tree: str,
         cookies: dict[str, dict[str, str]],
         functions: OfficialFunctions,
         headers: Mapping[str, Mapping[str, str]],
@@ -173,9 +175,9 @@ class Deployment:
         from agentgym_envs.webarena.official.verified import VerifiedEvaluator
 
         folder = TemporaryDirectory(prefix="agentgym_webarena_")
-        browser = self._browser(headers, Path(folder.name) / "network.har")
+        browser = self._browser(headers, tree, Path(folder.name) / "network.har")
         evaluator = VerifiedEvaluator(task.task_id, self.sites, browser)
-        return Episode(browser, cookies, functions, evaluator=evaluator, folder=folder)
+        return Episode(browser, cookies, functions, (evaluator,), folder=folder)
 
     def _signed_in(self, site: str) -> dict[str, str]:
         since, cookies = self._cookies.get(site, (float("-inf"), {}))

@@ -14,7 +14,7 @@ KINDS = {
         *("ALFWorld", "BabyAI", "Maze", "TextCraft", "SciWorld", "SearchQA", "WebArena"),
         *("SQL", "WebShop", "Wordle"),
     )
-}
+} | {"agentgym/WebArenaOfficial-v0": "webarena"}
 """The environments that have scenes; a record can name no other one to be made."""
 
 

@@ -39,7 +39,7 @@ def webarena_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[st
     turns.append({**page(trajectory.final_observation), "target": None})
     reason = None
     kwargs = env_kwargs_of(folder, trajectory.env_id)
-    if kwargs.get("backend") == "chromium" and "sites" not in kwargs:
+    if kwargs.get("backend") == "chromium":
         try:
             for turn, picture in zip(turns, _pictures(trajectory, folder), strict=True):
                 turn["picture"] = picture

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.webarena.env import WebArenaEnv
+from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 from tests.agentgym_envs.webarena import small_tasks
 
 PAGES = {
@@ -124,8 +124,7 @@ class Player:
 
     def __init__(self, origin: str, folder: Path, path: str, **kwargs: Any) -> None:
         start = {"sites": ["shopping"], "start_url": f"__SHOPPING__{path}", "require_login": False}
-        self.env = WebArenaEnv(
-            backend="chromium",
+        self.env = WebArenaOfficialEnv(
             sites={"shopping": origin},
             tasks_file=small_tasks.write(folder / "task.json", [small_tasks.string_task(**start)]),
             split="test",

@@ -69,9 +69,3 @@ def test_a_broken_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / CONTENT_FILE).write_bytes((SHIPPED / CONTENT_FILE).read_bytes()[:1000])
     with pytest.raises(ValueError, match="cannot be read: BadZipFile"):
         content.database("map")
-
-
-def test_other_content_and_a_deployment_exclude_each_other() -> None:
-    pytest.importorskip("playwright", reason="needs the browser extra")
-    with pytest.raises(ValueError, match="give one of them"):
-        WebArenaEnv(sites_dir=SHIPPED, sites={"shopping": "http://a.b"}, backend="chromium")

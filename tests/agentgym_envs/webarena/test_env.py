@@ -271,7 +271,7 @@ def test_wrong_arguments_are_refused(kwargs: dict[str, Any], message: str) -> No
 def test_a_task_on_a_site_that_is_not_embedded_says_so(tmp_path: Path) -> None:
     path = small_tasks.write(tmp_path / "x.json", [small_tasks.string_task(sites=["wikipedia"])])
     env = WebArenaEnv(tasks_file=path, split="test")
-    with pytest.raises(ValueError, match=r"wikipedia.*sites="):
+    with pytest.raises(ValueError, match=r"wikipedia.*WebArenaOfficial-v0.*sites="):
         env.reset(options={"task_id": 0})
     with pytest.raises(ResetNeeded):
         env.step("stop []")

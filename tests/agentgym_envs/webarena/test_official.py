@@ -11,12 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 pytest.importorskip("playwright")
 pytest.importorskip("uvicorn")
 
-from agentgym_envs import EnvFailure, NoExpert
+from agentgym_envs import EnvFailure, NoExpert, registered_ids, resolve_env_id
+from agentgym_envs.registration.registry import check_kwargs
 from agentgym_envs.sites.people import AGENT, PASSWORD
 from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.env import WebArenaEnv
@@ -25,6 +27,7 @@ from agentgym_envs.webarena.official import dataset
 from agentgym_envs.webarena.official.accounts import Account
 from agentgym_envs.webarena.official.dataset import official_tasks
 from agentgym_envs.webarena.official.deployment import SITES, Deployment, read_sites
+from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 from agentgym_envs.webarena.official.functions import OfficialFunctions
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.agentgym_envs.webarena import small_tasks
@@ -54,7 +57,7 @@ def test_every_official_task_loads_and_its_evaluators_build() -> None:
 
 @needs_tasks
 def test_the_environment_lists_them_under_their_own_numbers() -> None:
-    env = WebArenaEnv(backend="chromium", sites=ALL_SITES, split="test")
+    env = WebArenaOfficialEnv(sites=ALL_SITES, split="test")
     assert len(env.task_ids("test")) == 812
     assert env.task_ids("train") == env.task_ids("validation") == []
     assert (env.max_turns, env.default_max_turns) == (15, 15)
@@ -67,7 +70,7 @@ def test_the_environment_lists_them_under_their_own_numbers() -> None:
 
 @needs_tasks
 def test_agentgym_s_ids_are_panels_of_the_paper_s_sizes() -> None:
-    env = WebArenaEnv(backend="chromium", sites=ALL_SITES, split="agentgym_train")
+    env = WebArenaOfficialEnv(sites=ALL_SITES, split="agentgym_train")
     train, test = (set(env.task_ids(name)) for name in ("agentgym_train", "paper_test"))
     assert (len(train), len(test), train & test) == (372, 50, set())
     sizes = Counter(env.task_set.spec(task_id).subtask for task_id in test)
@@ -78,11 +81,11 @@ def test_agentgym_s_ids_are_panels_of_the_paper_s_sizes() -> None:
 @needs_tasks
 def test_only_tasks_whose_sites_are_there_are_listed() -> None:
     sites = {"shopping": "http://host:7770"}
-    env = WebArenaEnv(backend="chromium", sites=sites, split="test")
+    env = WebArenaOfficialEnv(sites=sites, split="test")
     listed = [official_tasks()[int(i.rpartition("_")[2])] for i in env.task_ids("test")]
     assert len(listed) == 187 and {task.sites for task in listed} == {("shopping",)}
     with pytest.raises(ValueError, match="no official task plays on"):
-        WebArenaEnv(backend="chromium", sites={"homepage": "http://host:1"}, split="test")
+        WebArenaOfficialEnv(sites={"homepage": "http://host:1"}, split="test")
 
 
 def test_without_the_package_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,9 +120,38 @@ def test_other_sites_are_refused(sites: Any, message: str) -> None:
         read_sites(sites)
 
 
-def test_the_official_sites_need_chromium() -> None:
-    with pytest.raises(ValueError, match="backend='chromium'"):
-        WebArenaEnv(sites=ALL_SITES)
+@pytest.mark.parametrize(
+    "name",
+    ["accounts", "evaluation", "headers", "log_in", "reset", "reset_hook", "services", "sites"],
+)
+def test_the_embedded_sites_refuse_a_deployment_and_name_its_environment(name: str) -> None:
+    remedy = f"no .*{name}.*; make agentgym/WebArenaOfficial-v0 with it, and without backend="
+    with pytest.raises(ValueError, match=remedy):
+        gym.make("agentgym/WebArena-v0", backend="chromium", **{name: None})
+    with pytest.raises(ValueError, match=remedy):
+        check_kwargs("agentgym/WebArena-v0", {"backend": "chromium", name: None})
+
+
+def test_the_official_environment_is_made_by_name_and_is_in_no_loop_over_all(
+    tmp_path: Path,
+) -> None:
+    env_id = resolve_env_id("webarenaofficial")
+    assert env_id == "agentgym/WebArenaOfficial-v0" and env_id not in registered_ids()
+    tasks = small_tasks.write(tmp_path / "tasks.json", [small_tasks.string_task()])
+    kwargs = {"sites": ALL_SITES, "tasks_file": tasks, "split": "test"}
+    check_kwargs(env_id, kwargs)
+    env = gym.make(env_id, **kwargs).unwrapped
+    assert isinstance(env, WebArenaOfficialEnv) and not isinstance(env, WebArenaEnv)
+    assert (env.env_id, env.max_turns, env.backend) == (env_id, 15, "chromium")
+    with pytest.raises(ValueError, match="cannot be copied.*agentgym/WebArena-v0"):
+        env.snapshot()
+
+
+def test_without_addresses_the_error_names_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for site in SITES:
+        monkeypatch.delenv(site.upper(), raising=False)
+    with pytest.raises(ValueError, match="SHOPPING, SHOPPING_ADMIN"):
+        WebArenaOfficialEnv()
 
 
 def test_placeholders_become_the_addresses_that_pages_show() -> None:
@@ -235,8 +267,7 @@ def test_an_official_task_is_played_from_reset_to_score(
     def reset_hook(task: WebTask) -> None:
         cleaned.append(task.task_id)
 
-    env = WebArenaEnv(
-        backend="chromium",
+    env = WebArenaOfficialEnv(
         sites=sites,
         tasks_file=small_tasks.write(tmp_path / "official.json", tasks),
         accounts={"gitlab": Account(AGENT.username, PASSWORD, "/login")},
@@ -264,8 +295,7 @@ def test_a_wrong_password_is_a_failure_of_the_machinery(
     deployment: tuple[dict[str, str], SiteState], tmp_path: Path
 ) -> None:
     tasks = [official_task(0, {"eval_types": ["url_match"], "reference_url": "__GITLAB__/"})]
-    env = WebArenaEnv(
-        backend="chromium",
+    env = WebArenaOfficialEnv(
         sites=deployment[0],
         tasks_file=small_tasks.write(tmp_path / "official.json", tasks),
         accounts={"gitlab": Account(AGENT.username, "wrong", "/login")},
@@ -279,8 +309,7 @@ def test_a_wrong_password_is_a_failure_of_the_machinery(
 @pytest.mark.browser
 def test_a_site_that_does_not_answer_is_named_by_its_address(tmp_path: Path) -> None:
     tasks = [official_task(0, {"eval_types": ["url_match"], "reference_url": "__GITLAB__/"})]
-    env = WebArenaEnv(
-        backend="chromium",
+    env = WebArenaOfficialEnv(
         sites={"gitlab": "http://127.0.0.1:9"},
         tasks_file=small_tasks.write(tmp_path / "official.json", tasks),
         split="test",

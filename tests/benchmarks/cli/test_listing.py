@@ -11,7 +11,8 @@ def test_the_table_holds_every_registered_environment(capsys: pytest.CaptureFixt
     assert listing.main([]) == 0
     lines = capsys.readouterr().out.splitlines()
     shown = [line.split("|")[1].strip() for line in lines[2:]]
-    assert shown == list(agentgym_envs.registered_ids())
+    assert shown == [*agentgym_envs.registered_ids(), "agentgym/WebArenaOfficial-v0"]
+    assert "| needs sites that you host and the official extra " in lines[-1]
     assert len({len(line) for line in lines}) == 1
 
 

@@ -46,6 +46,7 @@ ORIGINALS: Mapping[str, _Original] = {
     "agentgym/SearchQA-v0": _Original(SearchQA, _OWN_GRAMMAR),
     "agentgym/SQL-v0": _Original(SQL, _PLAIN),
     "agentgym/WebArena-v0": _Original(WebArena, _OWN_GRAMMAR),
+    "agentgym/WebArenaOfficial-v0": _Original(WebArena, _OWN_GRAMMAR),
     "agentgym/WebShop-v0": _Original(WebShop, _PLAIN),
 }
 """The environments, and how they are made to play as the original's servers."""

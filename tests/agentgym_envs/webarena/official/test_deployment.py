@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("playwright")
 
 from agentgym_envs import EnvFailure
-from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.official.accounts import ACCOUNTS, Account, read_accounts
 from agentgym_envs.webarena.official.deployment import Deployment
+from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 from agentgym_envs.webarena.official.resetting import read_reset_hook
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.agentgym_envs.webarena import small_tasks
@@ -147,8 +147,10 @@ def test_sites_are_put_back_if_changed_or_always(reset: str, expected: list[int]
         seen.append(task.task_id)
 
     deployment = Deployment(SITES, reset_hook=note, reset=reset)
-    looks = {"eval_types": ["program_html"]}
-    for number, evaluation in enumerate((looks, {"eval_types": ["url_match"]}, looks)):
+    target = {"url": "last", "locator": "", "required_contents": {"must_include": ["x"]}}
+    looks = {"eval_types": ["program_html"], "program_html": [target]}
+    arrives = {"eval_types": ["url_match"], "reference_url": "__SHOPPING__"}
+    for number, evaluation in enumerate((looks, arrives, looks)):
         task = WebTask(("shopping",), number, "", "", evaluation, require_login=False)
         deployment.begin(task).close()
     assert seen == expected
@@ -164,8 +166,7 @@ def test_headers_sign_in_and_go_to_their_site_alone(site: Site, tmp_path: Path) 
     threading.Thread(target=other.serve_forever, daemon=True).start()
     values = {"sites": ["reddit"], "start_url": "__REDDIT__/f/books"}
     evaluation = {"eval_types": ["url_match"], "reference_url": "__REDDIT__/f/books"}
-    env = WebArenaEnv(
-        backend="chromium",
+    env = WebArenaOfficialEnv(
         sites={"reddit": site.address, "gitlab": other.address},
         tasks_file=small_tasks.write(
             tmp_path / "tasks.json", [small_tasks.task(0, evaluation, **values)]

@@ -19,7 +19,7 @@ pytest.importorskip(
     exc_type=ImportError,
 )
 
-from agentgym_envs.webarena.env import WebArenaEnv
+from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 from agentgym_envs.webarena.prompts import instructions
 
 pytestmark = [
@@ -74,14 +74,13 @@ class Site(BaseHTTPRequestHandler):
 @pytest.fixture(params=["reddit"])
 def env(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[WebArenaEnv]:
+) -> Iterator[WebArenaOfficialEnv]:
     """The verified tasks on the imitation of one site; recordings lie in `tmp_path`."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    env = WebArenaEnv(
-        backend="chromium",
+    env = WebArenaOfficialEnv(
         sites={request.param: f"http://127.0.0.1:{server.server_port}"},
         evaluation="verified",
         split="test",
@@ -93,7 +92,7 @@ def env(
     thread.join()
 
 
-def element(env: WebArenaEnv, role: str, name: str) -> int:
+def element(env: WebArenaOfficialEnv, role: str, name: str) -> int:
     return next(
         node.element for node in env.browser.page().nodes if node.role == role and name in node.name
     )
@@ -105,7 +104,7 @@ def recordings(folder: Path) -> list[Path]:
 
 @pytest.mark.parametrize(("text", "success"), [("I am a robot", True), ("I am ill", False)])
 def test_a_change_counts_when_the_right_form_was_sent(
-    env: WebArenaEnv, tmp_path: Path, text: str, success: bool
+    env: WebArenaOfficialEnv, tmp_path: Path, text: str, success: bool
 ) -> None:
     observation, _ = env.reset(options={"task_id": 399})
     assert 'Goal: Change my bio to "I am a robot"' in observation
@@ -121,7 +120,7 @@ def test_a_change_counts_when_the_right_form_was_sent(
 
 
 @pytest.mark.parametrize("env", ["gitlab"], indirect=True)
-def test_the_page_that_was_opened_last_counts(env: WebArenaEnv, tmp_path: Path) -> None:
+def test_the_page_that_was_opened_last_counts(env: WebArenaOfficialEnv, tmp_path: Path) -> None:
     env.reset(options={"task_id": 44})
     env.step(f"click [{element(env, 'link', 'To-do list')}]")
     *_, info = env.step("stop []")
@@ -135,7 +134,7 @@ def test_the_page_that_was_opened_last_counts(env: WebArenaEnv, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("env", ["gitlab"], indirect=True)
-def test_doing_nothing_fails_and_the_last_picture_remains(env: WebArenaEnv) -> None:
+def test_doing_nothing_fails_and_the_last_picture_remains(env: WebArenaOfficialEnv) -> None:
     env.reset(options={"task_id": 44})
     *_, info = env.step("stop []")
     assert not info["success"] and env.verdict is not None
@@ -145,6 +144,6 @@ def test_doing_nothing_fails_and_the_last_picture_remains(env: WebArenaEnv) -> N
     assert before.shape == (720, 1280, 3)
 
 
-def test_the_instructions_say_how_to_give_several_values(env: WebArenaEnv) -> None:
+def test_the_instructions_say_how_to_give_several_values(env: WebArenaOfficialEnv) -> None:
     assert env.instructions == instructions("plain", is_verified=True, asks_reason=False)
     assert 'such as stop [["first", "second"]], or' in env.instructions

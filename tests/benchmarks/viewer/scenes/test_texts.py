@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -233,6 +234,11 @@ def test_a_window_that_cannot_be_had_again_leaves_the_page_and_says_why(chromium
     assert shown["turns"][0]["url"] == "http://shop.test/"
 
 
-def test_no_browser_is_opened_for_episodes_of_the_text_backend(tmp_path, monkeypatch):
+@pytest.mark.parametrize("env_id", ["agentgym/WebArena-v0", "agentgym/WebArenaOfficial-v0"])
+def test_no_browser_is_opened_for_the_text_backend_or_the_official_sites(
+    env_id, tmp_path, monkeypatch
+):
     monkeypatch.setattr(webarena, "replay", lambda *_: pytest.fail("it was played again"))
-    assert scene(WALK, tmp_path)["reason"] is None
+    shown = scene(replace(WALK, env_id=env_id), tmp_path)
+    assert (shown["kind"], shown["reason"]) == ("webarena", None)
+    assert shown["turns"][0]["url"] == "http://shop.test/"
