@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import Any
+
+from starlette.responses import Response
 
 from agentgym_envs.sites.web import RequestContext
 
@@ -49,45 +53,57 @@ def choices_of(words: Sequence[str], first: str = "") -> list[tuple[str, str]]:
     return [*([("", first)] if first else []), *((word, word) for word in words)]
 
 
-class Texts(dict[str, str]):
-    """Texts by field name; a field that was not filled in is empty."""
+class Texts(dict[str, Any]):
+    """What fields hold, or what is wrong with them, by name; a field that is not there is empty."""
 
     def __missing__(self, name: str) -> str:
         return ""
 
 
 class Fields:
-    """The fields of a posted form.
+    """The fields of a form, posted or still to be filled in.
 
     Each reader returns a field's value and notes in `errors` what is wrong with it. A site's own
     class says it in the site's words.
+
+    Args:
+        context: the request.
+        values: what the fields hold before anything is read, such as a row of the database.
 
     Attributes:
         required: what is said of an empty field; `{label}` is its label.
         too_long: what is said of a text of more than `{most}` characters; it has `{length}`.
         most: characters that a text may have where nothing else is said.
-        values: what was typed, by field name.
+        refused: the status of the page that shows the form again.
+        values: what the fields hold, by name.
         errors: what is wrong, by field name.
     """
 
     required = "{label} is required."
     too_long = "{label} must have at most {most} characters."
     most = 200
+    refused = 422
 
-    def __init__(self, context: RequestContext) -> None:
+    def __init__(
+        self, context: RequestContext, values: Mapping[str, Any] | sqlite3.Row | None = None
+    ) -> None:
         self.context = context
-        self.values = Texts()
+        self.values = Texts(values or {})
         self.errors = Texts()
 
-    @property
-    def status(self) -> int:
-        """The status of the page that shows the form again: 422 where something is wrong."""
-        return 422 if self.errors else 200
+    def page(self, template: str, **variables: Any) -> Response:
+        """Render the form's page; it sees `values` and `errors`."""
+        return self.context.render(
+            template,
+            status=self.refused if self.errors else 200,
+            values=self.values,
+            errors=self.errors,
+            **variables,
+        )
 
     def clean(self, text: str) -> str:
         """Return a text as it is kept."""
-        # Browsers send the line breaks of a text area as CR LF.
-        return text.replace("\r\n", "\n")
+        return text
 
     def text(self, name: str, label: str = "", *, most: int = 0, least: int = 1) -> str:
         """Read a line or a paragraph; `least=0` lets it be empty."""
@@ -156,9 +172,12 @@ class Fields:
         return text
 
     def typed(self, *names: str) -> dict[str, str]:
-        """Return fields as they were typed, to be shown again."""
-        return {name: self.context.field(name) for name in names}
+        """Read fields as they were typed, to be shown again."""
+        values = {name: self.context.field(name) for name in names}
+        self.values |= values
+        return values
 
     def is_ticked(self, name: str) -> bool:
         """Read a check box."""
-        return bool(self.context.field(name))
+        self.values[name] = self.context.field(name)
+        return bool(self.values[name])

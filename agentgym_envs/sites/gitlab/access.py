@@ -6,8 +6,6 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.responses import Response
-
 from agentgym_envs.sites.web import NOT_FOUND, Forbidden, NotFound, RequestContext, read_id
 
 ROLES = ("Guest", "Reporter", "Developer", "Maintainer", "Owner")
@@ -181,10 +179,3 @@ def chosen_id(value: str, rows: list[sqlite3.Row]) -> int | None:
 def touch(context: RequestContext, project: Project) -> None:
     """Remember that the project has changed."""
     context.update("projects", project.id, updated_at=context.now)
-
-
-def of_project(
-    context: RequestContext, project: Project, page: str, status: int = 200, **variables: Any
-) -> Response:
-    """Render a page of a project."""
-    return context.render(page, status=status, project=project, **variables)

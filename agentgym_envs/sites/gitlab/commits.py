@@ -9,7 +9,6 @@ from starlette.responses import Response
 from agentgym_envs.sites.gitlab.access import (
     Project,
     find_project,
-    of_project,
     person_choices,
 )
 from agentgym_envs.sites.gitlab.site import SITE
@@ -39,8 +38,8 @@ def commit_list(context: RequestContext, owner: str, slug: str) -> Response:
         joined="JOIN users u ON u.id = c.author_id",
         order="c.created_at DESC, c.id DESC",
     )
-    return of_project(
-        context, project, "commits.html", branch=branch, branches=branch_names(context, project),
+    return context.render(
+        "commits.html", project=project, branch=branch, branches=branch_names(context, project),
         rows=rows, pages=pages, authors=person_choices(authors, "Anybody"), errors=listing.errors,
     )  # fmt: skip
 
@@ -59,7 +58,9 @@ def show_commit(context: RequestContext, owner: str, slug: str, sha: str) -> Res
     request = context.row(
         "SELECT iid, title FROM merge_requests WHERE id = ?", commit["merge_request_id"]
     )
-    return of_project(context, project, "commit.html", commit=commit, files=files, request=request)
+    return context.render(
+        "commit.html", project=project, commit=commit, files=files, request=request
+    )
 
 
 @SITE.get("/~{owner}/{slug}/contributors")
@@ -73,7 +74,7 @@ def contributors(context: RequestContext, owner: str, slug: str) -> Response:
         project.id,
         project.branch,
     )
-    return of_project(context, project, "contributors.html", rows=rows)
+    return context.render("contributors.html", project=project, rows=rows)
 
 
 def on_branch(context: RequestContext, project: Project, branch: str) -> tuple[str, list[Any]]:

@@ -18,10 +18,6 @@ class ForgeFields(Fields):
     required = "Enter {label}."
     too_long = "At most {most:,} characters."
 
-    def clean(self, text: str) -> str:
-        """Return a text as it is."""
-        return text
-
     def prose(self, name: str) -> str:
         """Read a long text, which may be left out."""
         return self.text(name, most=MAX_TEXT, least=0)

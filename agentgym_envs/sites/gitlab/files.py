@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from starlette.responses import Response
 
-from agentgym_envs.sites.gitlab.access import Project, find_project, managed, of_project
+from agentgym_envs.sites.gitlab.access import Project, find_project, managed
 from agentgym_envs.sites.gitlab.fields import MAX_TEXT, ForgeFields, is_branch, is_path
 from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.gitlab.trees import (
@@ -39,8 +37,8 @@ def folder(context: RequestContext, owner: str, slug: str, path: str) -> Respons
     entries = listing(files_of(context, project, branch), path)
     if path and not entries:
         raise NotFound(f"There is no folder {path!r:.140} on this branch.")
-    return of_project(
-        context, project, "folder.html", branch=branch, branches=branch_names(context, project),
+    return context.render(
+        "folder.html", project=project, branch=branch, branches=branch_names(context, project),
         path=path, entries=entries, parents=_parents(path),
     )  # fmt: skip
 
@@ -52,8 +50,8 @@ def show_file(context: RequestContext, owner: str, slug: str, path: str) -> Resp
     branch = branch_of(context, project)
     file = file_of(context, project, branch, path)
     lines = file["content"].splitlines()
-    return of_project(
-        context, project, "file.html", branch=branch, branches=branch_names(context, project),
+    return context.render(
+        "file.html", project=project, branch=branch, branches=branch_names(context, project),
         file=file, lines=lines, parents=_parents(path), size=len(file["content"].encode()),
     )  # fmt: skip
 
@@ -71,7 +69,7 @@ def edit_form(context: RequestContext, owner: str, slug: str, path: str) -> Resp
     branch = branch_of(context, project)
     file = file_of(context, project, branch, path)
     draft = {"content": file["content"], "message": f"Update {path}", "target": branch}
-    return _form(context, project, branch, draft | {"path": path}, {}, is_new=False)
+    return _form(ForgeFields(context, draft | {"path": path}), project, branch, is_new=False)
 
 
 @SITE.post("/~{owner}/{slug}/edit/{path:path}", signed_in=True)
@@ -88,8 +86,8 @@ def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form for a file; `path` may name its folder."""
     project = managed(context, owner, slug, ROLE)
     branch = branch_of(context, project)
-    draft = {"content": "", "message": "Add a file", "target": branch}
-    return _form(context, project, branch, draft | {"path": context.field("path")}, {}, is_new=True)
+    draft = {"path": context.field("path"), "message": "Add a file", "target": branch}
+    return _form(ForgeFields(context, draft), project, branch, is_new=True)
 
 
 @SITE.post("/~{owner}/{slug}/new-file", signed_in=True)
@@ -103,13 +101,15 @@ def create(context: RequestContext, owner: str, slug: str) -> Response:
 def _commit(
     context: RequestContext, project: Project, branch: str, path: str, *, is_new: bool
 ) -> Response:
-    fields = ForgeFields(context)
+    fields = ForgeFields(context, {"path": path})
     content = context.form.get("content", "").replace("\r\n", "\n")
     if content and not content.endswith("\n"):
         content += "\n"
+    fields.values["content"] = content
     if len(content) > MAX_TEXT:
         fields.errors["content"] = fields.too_long.format(most=MAX_TEXT)
-    message, target = fields.text("message", "a commit message"), context.field("target")
+    message = fields.text("message", "a commit message")
+    target = fields.typed("target")["target"]
     if not is_branch(target):
         fields.errors["target"] = "Enter the name of a branch."
     if is_new and not is_path(path):
@@ -123,8 +123,7 @@ def _commit(
         elif any(other.startswith(f"{path}/") for other in paths):
             fields.errors["path"] = "There is a folder of this name."
     if fields.errors:
-        draft = {"path": path, "content": content, "message": message, "target": target}
-        return _form(context, project, branch, draft, fields.errors, is_new=is_new)
+        return _form(fields, project, branch, is_new=is_new)
     if target not in branch_names(context, project):
         add_branch(context, project, target)
     write_file(
@@ -135,34 +134,30 @@ def _commit(
     return context.redirect(f"{project.path}/file/{path}{query}")
 
 
-def _form(
-    context: RequestContext, project: Project, branch: str, draft: Mapping[str, str],
-    errors: Mapping[str, str], *, is_new: bool,
-) -> Response:  # fmt: skip
-    return of_project(
-        context, project, "edit_file.html", 422 if errors else 200, branch=branch, draft=draft,
-        errors=errors, is_new=is_new,
-    )  # fmt: skip
+def _form(fields: ForgeFields, project: Project, branch: str, *, is_new: bool) -> Response:
+    return fields.page("edit_file.html", project=project, branch=branch, is_new=is_new)
 
 
 @SITE.get("/~{owner}/{slug}/branches")
 def branch_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the branches."""
-    return _branches(context, find_project(context, owner, slug), "", "")
+    return _branches(ForgeFields(context), find_project(context, owner, slug))
 
 
 @SITE.post("/~{owner}/{slug}/branches", signed_in=True)
 def create_branch(context: RequestContext, owner: str, slug: str) -> Response:
     """Create a branch from the default one."""
     project = managed(context, owner, slug, "Developer")
-    name = context.field("name")
-    error = ""
+    fields = ForgeFields(context)
+    name = fields.typed("name")["name"]
     if not is_branch(name):
-        error = "Write a name such as fix/date-parser: letters, digits, and - . _ / in between."
+        fields.errors["name"] = (
+            "Write a name such as fix/date-parser: letters, digits, and - . _ / in between."
+        )
     elif name in branch_names(context, project):
-        error = "There is such a branch already."
-    if error:
-        return _branches(context, project, name, error)
+        fields.errors["name"] = "There is such a branch already."
+    if fields.errors:
+        return _branches(fields, project)
     add_branch(context, project, name)
     context.flash(f"The branch {name} has been created.")
     return context.redirect(f"{project.path}/branches")
@@ -193,8 +188,8 @@ def delete_branch(context: RequestContext, owner: str, slug: str) -> Response:
     return context.redirect(f"{project.path}/branches")
 
 
-def _branches(context: RequestContext, project: Project, name: str, error: str) -> Response:
-    rows = context.rows(
+def _branches(fields: ForgeFields, project: Project) -> Response:
+    rows = fields.context.rows(
         "SELECT b.name, b.created_at, u.name AS author, u.username, "
         "(SELECT count(*) FROM commits c WHERE c.project_id = b.project_id AND c.branch = b.name) "
         "AS commits FROM branches b JOIN users u ON u.id = b.author_id WHERE b.project_id = ? "
@@ -202,6 +197,4 @@ def _branches(context: RequestContext, project: Project, name: str, error: str) 
         project.id,
         project.branch,
     )
-    return of_project(
-        context, project, "branches.html", 422 if error else 200, rows=rows, name=name, error=error
-    )
+    return fields.page("branches.html", project=project, rows=rows)

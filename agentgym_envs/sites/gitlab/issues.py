@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
 
 from starlette.responses import Response
 
@@ -13,7 +11,6 @@ from agentgym_envs.sites.gitlab.access import (
     Project,
     chosen_id,
     find_project,
-    of_project,
     people_of,
     person_choices,
 )
@@ -60,8 +57,8 @@ def issue_list(context: RequestContext, owner: str, slug: str) -> Response:
         username = author.lower().removeprefix("@")
         listing.where("a.username = ? OR a.name = ? COLLATE NOCASE", username, author)
     rows, pages = listing.rows(ISSUES.columns, joined=ISSUES.joined)
-    return of_project(
-        context, project, "issues.html", rows=rows, pages=pages, states=ISSUES.choices,
+    return context.render(
+        "issues.html", project=project, rows=rows, pages=pages, states=ISSUES.choices,
         labels_of=_labels_of(context, rows),
         labels=[("", "Any label"), *_choices(_labels(context, project))],
         milestones=[
@@ -84,21 +81,19 @@ def show(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
 @SITE.get("/~{owner}/{slug}/new-issue", signed_in=True)
 def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form."""
-    names = ("body", "assignee", "milestone", "due_on")
-    draft = dict.fromkeys(names, "") | {"labels": [], "confidential": False}
-    project = open_project(context, owner, slug)
-    return _form(context, project, None, draft | {"title": context.field("title")}, {})
+    fields = ForgeFields(context, {"title": context.field("title")})
+    return _form(fields, open_project(context, owner, slug), None)
 
 
 @SITE.post("/~{owner}/{slug}/new-issue", signed_in=True)
 def create(context: RequestContext, owner: str, slug: str) -> Response:
     """Open an issue."""
     project = open_project(context, owner, slug)
-    draft, errors = _read(context)
-    if errors:
-        return _form(context, project, None, draft, errors)
-    iid, issue = ISSUES.insert(context, project, title=draft["title"])
-    _write(context, project, issue, draft, None)
+    fields = _read(context)
+    if fields.errors:
+        return _form(fields, project, None)
+    iid, issue = ISSUES.insert(context, project, title=fields.values["title"])
+    _write(fields, project, issue, None)
     context.flash(f"Issue #{iid} has been created.")
     return context.redirect(ISSUES.path(project, iid))
 
@@ -108,26 +103,23 @@ def edit_form(context: RequestContext, owner: str, slug: str, iid: str) -> Respo
     """Show an issue in a form."""
     project, issue = _editable(context, owner, slug, iid)
     rows = context.rows("SELECT label_id FROM issue_labels WHERE issue_id = ?", issue["id"])
-    draft = {
-        "title": issue["title"],
-        "body": issue["body"],
-        "assignee": str(issue["assignee_id"] or ""),
-        "milestone": str(issue["milestone_id"] or ""),
+    values = dict(issue) | {
+        "assignee": issue["assignee_id"] or "",
+        "milestone": issue["milestone_id"] or "",
         "due_on": issue["due_on"] or "",
-        "confidential": bool(issue["confidential"]),
         "labels": [str(row["label_id"]) for row in rows],
     }
-    return _form(context, project, issue, draft, {})
+    return _form(ForgeFields(context, values), project, issue)
 
 
 @SITE.post("/~{owner}/{slug}/issues/{iid}/edit", signed_in=True)
 def save(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
     """Change an issue."""
     project, issue = _editable(context, owner, slug, iid)
-    draft, errors = _read(context)
-    if errors:
-        return _form(context, project, issue, draft, errors)
-    _write(context, project, issue["id"], draft, issue["assignee_id"])
+    fields = _read(context)
+    if fields.errors:
+        return _form(fields, project, issue)
+    _write(fields, project, issue["id"], issue["assignee_id"])
     context.flash("The issue has been saved.")
     return context.redirect(ISSUES.path(project, issue["iid"]))
 
@@ -180,49 +172,42 @@ def _page(
     context: RequestContext, project: Project, issue: sqlite3.Row, comment: ForgeFields
 ) -> Response:
     notes, pages = ISSUES.notes(context, issue, 20)
-    return of_project(
-        context, project, "issue.html", comment.status, issue=issue, notes=notes, pages=pages,
+    return comment.page(
+        "issue.html", project=project, issue=issue, notes=notes, pages=pages,
         labels=_labels_of(context, [issue]).get(issue["id"], []),
-        may_edit=ISSUES.may_edit(project, issue), text=comment.values["body"],
-        error=comment.errors["body"],
+        may_edit=ISSUES.may_edit(project, issue),
     )  # fmt: skip
 
 
-def _read(context: RequestContext) -> tuple[dict[str, Any], Mapping[str, str]]:
+def _read(context: RequestContext) -> ForgeFields:
     fields = ForgeFields(context)
     fields.text("title", "a title")
     fields.prose("body")
     fields.optional_day("due_on")
-    return {
-        **fields.typed("title", "body", "due_on", "assignee", "milestone"),
-        "confidential": context.field("confidential") == "1",
-        "labels": context.fields("labels"),
-    }, fields.errors
+    fields.typed("assignee", "milestone")
+    fields.values["confidential"] = context.field("confidential") == "1"
+    fields.values["labels"] = context.fields("labels")
+    return fields
 
 
-def _write(
-    context: RequestContext,
-    project: Project,
-    issue: int,
-    draft: Mapping[str, Any],
-    assignee_before: int | None,
-) -> None:
+def _write(fields: ForgeFields, project: Project, issue: int, assignee_before: int | None) -> None:
+    context, values = fields.context, fields.values
     context.update(
-        "issues", issue, title=draft["title"], body=draft["body"],
-        confidential=int(draft["confidential"]),
+        "issues", issue, title=values["title"], body=values["body"],
+        confidential=int(values["confidential"]),
     )  # fmt: skip
     # Who only reports may not plan: the form does not offer these fields to them.
     if not project.allows("Reporter"):
         return
-    assignee = chosen_id(draft["assignee"], people_of(context, project))
-    milestone = chosen_id(draft["milestone"], _milestones(context, project))
+    assignee = chosen_id(values["assignee"], people_of(context, project))
+    milestone = chosen_id(values["milestone"], _milestones(context, project))
     context.update(
         "issues", issue, assignee_id=assignee, milestone_id=milestone,
-        due_on=draft["due_on"] or None,
+        due_on=values["due_on"] or None,
     )  # fmt: skip
     context.run("DELETE FROM issue_labels WHERE issue_id = ?", issue)
     for label in _labels(context, project):
-        if str(label["id"]) in draft["labels"]:
+        if str(label["id"]) in values["labels"]:
             context.insert("issue_labels", issue_id=issue, label_id=label["id"])
     if assignee != assignee_before:
         ISSUES.ask(context, project, issue, assignee, "assigned")
@@ -257,16 +242,10 @@ def _labels_of(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, 
     return labels
 
 
-def _form(
-    context: RequestContext,
-    project: Project,
-    issue: sqlite3.Row | None,
-    draft: Mapping[str, Any],
-    errors: Mapping[str, str],
-) -> Response:
-    milestones = [("", "No milestone"), *_choices(_milestones(context, project))]
-    return of_project(
-        context, project, "issue_edit.html", 422 if errors else 200, issue=issue, draft=draft,
-        errors=errors, assignees=person_choices(people_of(context, project), "Nobody"),
-        milestones=milestones, labels=_labels(context, project),
+def _form(fields: ForgeFields, project: Project, issue: sqlite3.Row | None) -> Response:
+    context = fields.context
+    return fields.page(
+        "issue_edit.html", project=project, issue=issue, labels=_labels(context, project),
+        assignees=person_choices(people_of(context, project), "Nobody"),
+        milestones=[("", "No milestone"), *_choices(_milestones(context, project))],
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from starlette.responses import Response
 
@@ -13,7 +12,6 @@ from agentgym_envs.sites.gitlab.access import (
     Project,
     find_project,
     managed,
-    of_project,
 )
 from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
@@ -22,13 +20,11 @@ from agentgym_envs.sites.web import RequestContext
 GIVEN_ROLES = ROLES[:-1]
 """What members can be; there is one owner."""
 
-_EMPTY = {"who": "", "role": "Developer", "expires_on": ""}
-
 
 @SITE.get("/~{owner}/{slug}/members")
 def member_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the members."""
-    return _list(context, find_project(context, owner, slug), _EMPTY, {})
+    return _list(ForgeFields(context, {"role": "Developer"}), find_project(context, owner, slug))
 
 
 @SITE.post("/~{owner}/{slug}/members", signed_in=True)
@@ -47,7 +43,7 @@ def invite(context: RequestContext, owner: str, slug: str) -> Response:
     if row["expires_on"] and row["expires_on"] <= context.now[:10]:
         fields.errors["expires_on"] = "This day must lie in the future."
     if fields.errors or person is None:
-        return _list(context, project, fields.values, fields.errors)
+        return _list(fields, project)
     context.insert("members", **key, **row, joined_at=context.now)
     context.flash(f"{person['name']} is now a {row['role']}.")
     return context.redirect(f"{project.path}/members")
@@ -59,7 +55,7 @@ def member_form(context: RequestContext, owner: str, slug: str, username: str) -
     project = managed(context, owner, slug, "Maintainer")
     member = _member(context, project, username)
     values = {"role": member["role"], "expires_on": member["expires_on"] or ""}
-    return _form(context, project, member, values, {})
+    return _form(ForgeFields(context, values), project, member)
 
 
 @SITE.post("/~{owner}/{slug}/members/{username}", signed_in=True)
@@ -69,7 +65,7 @@ def change(context: RequestContext, owner: str, slug: str, username: str) -> Res
     member = _member(context, project, username)
     fields, row = _read(context)
     if fields.errors:
-        return _form(context, project, member, fields.values, fields.errors)
+        return _form(fields, project, member)
     context.run(
         "UPDATE members SET role = ?, expires_on = ? WHERE project_id = ? AND user_id = ?",
         *(*row.values(), project.id, member["id"]),
@@ -112,25 +108,16 @@ def _read(context: RequestContext) -> tuple[ForgeFields, dict[str, str | None]]:
     }
 
 
-def _list(
-    context: RequestContext, project: Project, values: Mapping[str, str], errors: Mapping[str, str]
-) -> Response:
-    rows = context.rows(
+def _list(fields: ForgeFields, project: Project) -> Response:
+    rows = fields.context.rows(
         "SELECT u.name, u.username, m.role, m.expires_on, m.joined_at FROM members m "
         "JOIN users u ON u.id = m.user_id WHERE m.project_id = ? ORDER BY u.name",
         project.id,
     )
-    return of_project(
-        context, project, "members.html", 422 if errors else 200, rows=rows, values=values,
-        errors=errors, roles=choices_of(GIVEN_ROLES),
-    )  # fmt: skip
+    roles = choices_of(GIVEN_ROLES)
+    return fields.page("members.html", project=project, rows=rows, roles=roles)
 
 
-def _form(
-    context: RequestContext, project: Project, member: sqlite3.Row, values: Mapping[str, str],
-    errors: Mapping[str, str],
-) -> Response:  # fmt: skip
-    return of_project(
-        context, project, "member.html", 422 if errors else 200, member=member, values=values,
-        errors=errors, roles=choices_of(GIVEN_ROLES),
-    )  # fmt: skip
+def _form(fields: ForgeFields, project: Project, member: sqlite3.Row) -> Response:
+    roles = choices_of(GIVEN_ROLES)
+    return fields.page("member.html", project=project, member=member, roles=roles)

@@ -14,7 +14,6 @@ from agentgym_envs.sites.gitlab.access import (
     chosen_id,
     find_project,
     managed,
-    of_project,
     people_of,
     person_choices,
     touch,
@@ -54,8 +53,8 @@ def request_list(context: RequestContext, owner: str, slug: str) -> Response:
         listing.number(field, f"i.{field}_id")
     rows, pages = listing.rows(REQUESTS.columns, joined=REQUESTS.joined)
     members = person_choices(people_of(context, project), "Anybody")
-    return of_project(
-        context, project, "merges.html", rows=rows, pages=pages, states=REQUESTS.choices,
+    return context.render(
+        "merges.html", project=project, rows=rows, pages=pages, states=REQUESTS.choices,
         members=members, orders=listing.sorting,
     )  # fmt: skip
 
@@ -76,16 +75,15 @@ def changes(context: RequestContext, owner: str, slug: str, iid: str) -> Respons
     branches = branch_names(context, project)
     is_there = request["source_branch"] in branches and request["target_branch"] in branches
     files = _differences(context, project, request) if is_there else []
-    return of_project(context, project, "merge_changes.html", request=request, files=files)
+    return context.render("merge_changes.html", project=project, request=request, files=files)
 
 
 @SITE.get("/~{owner}/{slug}/new-merge", signed_in=True)
 def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form."""
     project = managed(context, owner, slug, "Developer")
-    values = dict.fromkeys(("title", "body", "assignee", "reviewer"), "")
-    values |= {"target": project.branch, "source": context.field("source")}
-    return _form(context, project, None, values, {})
+    values = {"target": project.branch, "source": context.field("source")}
+    return _form(ForgeFields(context, values), project, None)
 
 
 @SITE.post("/~{owner}/{slug}/new-merge", signed_in=True)
@@ -96,7 +94,7 @@ def create(context: RequestContext, owner: str, slug: str) -> Response:
     _read_branches(fields, project)
     values = fields.values
     if fields.errors:
-        return _form(context, project, None, values, fields.errors)
+        return _form(fields, project, None)
     iid, request = REQUESTS.insert(
         context, project, title=values["title"], body=values["body"],
         source_branch=values["source"], target_branch=values["target"],
@@ -110,13 +108,8 @@ def create(context: RequestContext, owner: str, slug: str) -> Response:
 def edit_form(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
     """Show a merge request in a form."""
     project, request = _editable(context, owner, slug, iid)
-    values = {
-        "title": request["title"],
-        "body": request["body"],
-        "assignee": str(request["assignee_id"] or ""),
-        "reviewer": str(request["reviewer_id"] or ""),
-    }
-    return _form(context, project, request, values, {})
+    people = {field: request[f"{field}_id"] or "" for field, _ in PEOPLE}
+    return _form(ForgeFields(context, dict(request) | people), project, request)
 
 
 @SITE.post("/~{owner}/{slug}/merges/{iid}/edit", signed_in=True)
@@ -126,7 +119,7 @@ def save(context: RequestContext, owner: str, slug: str, iid: str) -> Response:
     fields = _read(context)
     values = fields.values
     if fields.errors:
-        return _form(context, project, request, values, fields.errors)
+        return _form(fields, project, request)
     context.update("merge_requests", request["id"], title=values["title"], body=values["body"])
     before = {field: request[f"{field}_id"] for field, _ in PEOPLE}
     _set_people(context, project, request["id"], values, before)
@@ -234,12 +227,10 @@ def _page(
         "WHERE x.merge_request_id = ? ORDER BY u.name",
         request["id"],
     )
-    return of_project(
-        context, project, "merge.html", comment.status, request=request, notes=notes,
-        commits=commits, approvals=approvals,
+    return comment.page(
+        "merge.html", project=project, request=request, notes=notes, commits=commits,
+        approvals=approvals, may_edit=REQUESTS.may_edit(project, request),
         has_approved=any(row["id"] == project.user_id for row in approvals),
-        may_edit=REQUESTS.may_edit(project, request), text=comment.values["body"],
-        error=comment.errors["body"],
     )  # fmt: skip
 
 
@@ -266,7 +257,7 @@ def _read(context: RequestContext) -> ForgeFields:
     fields = ForgeFields(context)
     fields.text("title", "a title")
     fields.prose("body")
-    fields.values |= fields.typed("source", "target", "assignee", "reviewer")
+    fields.typed("source", "target", "assignee", "reviewer")
     return fields
 
 
@@ -303,13 +294,10 @@ def _set_people(
             REQUESTS.ask(context, project, request, person, action)
 
 
-def _form(
-    context: RequestContext, project: Project, request: sqlite3.Row | None,
-    values: Mapping[str, str], errors: Mapping[str, str],
-) -> Response:  # fmt: skip
-    branches = branch_names(context, project)
-    return of_project(
-        context, project, "merge_edit.html", 422 if errors else 200, request=request,
-        values=values, errors=errors, sources=choices_of(branches, "Choose a branch"),
-        targets=choices_of(branches), people=person_choices(people_of(context, project), "Nobody"),
+def _form(fields: ForgeFields, project: Project, request: sqlite3.Row | None) -> Response:
+    branches = branch_names(fields.context, project)
+    return fields.page(
+        "merge_edit.html", project=project, request=request,
+        sources=choices_of(branches, "Choose a branch"), targets=choices_of(branches),
+        people=person_choices(people_of(fields.context, project), "Nobody"),
     )  # fmt: skip

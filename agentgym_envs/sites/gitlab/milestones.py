@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from starlette.responses import Response
 
@@ -13,7 +12,6 @@ from agentgym_envs.sites.gitlab.access import (
     find_project,
     managed,
     numbered,
-    of_project,
 )
 from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
@@ -35,14 +33,14 @@ def milestone_list(context: RequestContext, owner: str, slug: str) -> Response:
         *project.issue_rights,
         project.id,
     )
-    return of_project(context, project, "milestones.html", rows=rows)
+    return context.render("milestones.html", project=project, rows=rows)
 
 
 @SITE.get("/~{owner}/{slug}/milestones/new", signed_in=True)
 def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form."""
     project = managed(context, owner, slug, "Reporter")
-    return _form(context, project, None, dict.fromkeys(_FIELDS, ""), {})
+    return _form(ForgeFields(context), project, None)
 
 
 @SITE.post("/~{owner}/{slug}/milestones/new", signed_in=True)
@@ -51,7 +49,7 @@ def create(context: RequestContext, owner: str, slug: str) -> Response:
     project = managed(context, owner, slug, "Reporter")
     row, fields = _read(context, project, 0)
     if fields.errors:
-        return _form(context, project, None, fields.values, fields.errors)
+        return _form(fields, project, None)
     number = context.insert("milestones", project_id=project.id, **row)
     context.flash("The milestone has been created.")
     return context.redirect(f"{project.path}/milestones/{number}")
@@ -68,7 +66,7 @@ def show(context: RequestContext, owner: str, slug: str, number: str) -> Respons
         milestone["id"],
         *project.issue_rights,
     )
-    return of_project(context, project, "milestone.html", milestone=milestone, issues=issues)
+    return context.render("milestone.html", project=project, milestone=milestone, issues=issues)
 
 
 @SITE.get("/~{owner}/{slug}/milestones/{number}/edit", signed_in=True)
@@ -77,7 +75,7 @@ def edit_form(context: RequestContext, owner: str, slug: str, number: str) -> Re
     project = managed(context, owner, slug, "Reporter")
     milestone = numbered(context, _ONE, project, number)
     values = {field: milestone[field] or "" for field in _FIELDS}
-    return _form(context, project, milestone, values, {})
+    return _form(ForgeFields(context, values), project, milestone)
 
 
 @SITE.post("/~{owner}/{slug}/milestones/{number}/edit", signed_in=True)
@@ -87,7 +85,7 @@ def save(context: RequestContext, owner: str, slug: str, number: str) -> Respons
     milestone = numbered(context, _ONE, project, number)
     row, fields = _read(context, project, milestone["id"])
     if fields.errors:
-        return _form(context, project, milestone, fields.values, fields.errors)
+        return _form(fields, project, milestone)
     context.update("milestones", milestone["id"], **row)
     context.flash("The milestone has been saved.")
     return context.redirect(f"{project.path}/milestones/{milestone['id']}")
@@ -126,11 +124,5 @@ def _read(
     return row, fields
 
 
-def _form(
-    context: RequestContext, project: Project, milestone: sqlite3.Row | None,
-    values: Mapping[str, str], errors: Mapping[str, str],
-) -> Response:  # fmt: skip
-    return of_project(
-        context, project, "milestone_edit.html", 422 if errors else 200, milestone=milestone,
-        values=values, errors=errors,
-    )  # fmt: skip
+def _form(fields: ForgeFields, project: Project, milestone: sqlite3.Row | None) -> Response:
+    return fields.page("milestone_edit.html", project=project, milestone=milestone)

@@ -21,7 +21,7 @@ _OWN_FIELDS = ("name", "status_text", "location", "bio")
 @SITE.get("/profile", signed_in=True)
 def profile_form(context: RequestContext) -> Response:
     """Show the form of one's own profile."""
-    return context.render("profile_edit.html", values=context.user, errors={})
+    return ForgeFields(context, context.user).page("profile_edit.html")
 
 
 @SITE.post("/profile", signed_in=True)
@@ -32,7 +32,7 @@ def save_profile(context: RequestContext) -> Response:
     if not values["name"]:
         fields.errors["name"] = "Enter your name."
     if fields.errors:
-        return context.render("profile_edit.html", status=422, values=values, errors=fields.errors)
+        return fields.page("profile_edit.html")
     context.update("users", context.user_id, **values)
     context.flash("Your profile has been saved.")
     return context.redirect("/profile")

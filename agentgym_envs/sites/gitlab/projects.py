@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from starlette.responses import Response
 
@@ -14,7 +13,6 @@ from agentgym_envs.sites.gitlab.access import (
     Project,
     find_project,
     managed,
-    of_project,
     touch,
 )
 from agentgym_envs.sites.gitlab.fields import ForgeFields, is_slug, slug_from
@@ -31,9 +29,6 @@ from agentgym_envs.sites.gitlab.trees import (
     write_file,
 )
 from agentgym_envs.sites.web import Forbidden, RequestContext
-
-_NEW_FIELDS = ("name", "description", "visibility", "licence", "readme")
-_SETTINGS = ("name", "description", "visibility", "topics")
 
 
 @SITE.get("/~{owner}/{slug}")
@@ -60,8 +55,8 @@ def overview(context: RequestContext, owner: str, slug: str) -> Response:
         "SELECT 1 FROM stars WHERE user_id = ? AND project_id = ?", project.user_id, project.id
     )
     readme = next((row["content"] for row in files if row["path"] == "README.md"), "")
-    return of_project(
-        context, project, "overview.html", branch=branch, branches=branch_names(context, project),
+    return context.render(
+        "overview.html", project=project, branch=branch, branches=branch_names(context, project),
         entries=listing(files, ""), readme=readme, counts=counts, origin=origin,
         is_starred=is_starred is not None,
     )  # fmt: skip
@@ -92,10 +87,7 @@ def star(context: RequestContext, owner: str, slug: str) -> Response:
 def fork_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Ask for the fork's name and visibility."""
     project = find_project(context, owner, slug)
-    values = {"name": project.name, "visibility": project.row["visibility"]}
-    return of_project(
-        context, project, "fork.html", values=values, errors={}, visibilities=VISIBILITY_CHOICES
-    )
+    return _settings(ForgeFields(context, project.row), project, "fork.html")
 
 
 @SITE.post("/~{owner}/{slug}/fork", signed_in=True)
@@ -109,10 +101,7 @@ def fork(context: RequestContext, owner: str, slug: str) -> Response:
     if visibility in VISIBILITIES and visibility not in allowed:
         fields.errors["visibility"] = "A fork cannot be more open than what it comes from."
     if fields.errors:
-        return of_project(
-            context, project, "fork.html", 422, values=fields.values, errors=fields.errors,
-            visibilities=VISIBILITY_CHOICES,
-        )  # fmt: skip
+        return _settings(fields, project, "fork.html")
     slug = slug_from(name)
     new = context.run(
         "INSERT INTO projects (owner_id, slug, name, description, visibility, licence, topics, "
@@ -179,7 +168,7 @@ def _copy_repository(context: RequestContext, old: int, new: int, branch: str) -
 @SITE.get("/new", signed_in=True)
 def new_form(context: RequestContext) -> Response:
     """Show the empty form."""
-    return _new_form(context, dict.fromkeys(_NEW_FIELDS, "") | {"visibility": "private"}, {})
+    return _new_form(ForgeFields(context, {"visibility": "private"}))
 
 
 @SITE.post("/new", signed_in=True)
@@ -191,9 +180,10 @@ def create(context: RequestContext) -> Response:
     fields.text("description", least=0)
     fields.choice("visibility", VISIBILITIES, "Choose who may see the project.")
     fields.choice("licence", ("", *LICENCES), "Choose one of the licences, or none.")
-    values = fields.values | fields.typed("readme")
+    fields.is_ticked("readme")
+    values = fields.values
     if fields.errors:
-        return _new_form(context, values, fields.errors)
+        return _new_form(fields)
     slug = slug_from(values["name"])
     number = context.insert(
         "projects", owner_id=context.user_id, slug=slug, name=values["name"],
@@ -228,14 +218,12 @@ def _first_files(
             write_file(context, project, project.branch, path, content, commit)
 
 
-def _new_form(
-    context: RequestContext, values: Mapping[str, str], errors: Mapping[str, str]
-) -> Response:
-    return context.render(
-        "new_project.html", status=422 if errors else 200, values=values, errors=errors,
+def _new_form(fields: ForgeFields) -> Response:
+    return fields.page(
+        "new_project.html",
         visibilities=VISIBILITY_CHOICES,
         licences=choices_of(LICENCES, "No licence"),
-    )  # fmt: skip
+    )
 
 
 @SITE.get("/~{owner}/{slug}/settings", signed_in=True)
@@ -244,7 +232,7 @@ def settings_form(context: RequestContext, owner: str, slug: str) -> Response:
     project = find_project(context, owner, slug)
     if not project.ranks("Maintainer"):
         raise Forbidden(project.refusal("Maintainer"))
-    return _settings(context, project, {field: project.row[field] for field in _SETTINGS}, {})
+    return _settings(ForgeFields(context, project.row), project, "settings.html")
 
 
 @SITE.post("/~{owner}/{slug}/settings", signed_in=True)
@@ -259,7 +247,7 @@ def save_settings(context: RequestContext, owner: str, slug: str) -> Response:
         "topics": fields.text("topics", least=0),
     }
     if fields.errors:
-        return _settings(context, project, values, fields.errors)
+        return _settings(fields, project, "settings.html")
     topics = [" ".join(topic.lower().split()) for topic in values["topics"].split(",")]
     values["topics"] = ", ".join(dict.fromkeys(filter(None, topics)))
     context.update("projects", project.id, **values)
@@ -280,10 +268,5 @@ def archive(context: RequestContext, owner: str, slug: str) -> Response:
     return context.redirect(f"{project.path}/settings")
 
 
-def _settings(
-    context: RequestContext, project: Project, values: Mapping[str, str], errors: Mapping[str, str]
-) -> Response:
-    return of_project(
-        context, project, "settings.html", 422 if errors else 200, values=values, errors=errors,
-        visibilities=VISIBILITY_CHOICES,
-    )  # fmt: skip
+def _settings(fields: ForgeFields, project: Project, page: str) -> Response:
+    return fields.page(page, project=project, visibilities=VISIBILITY_CHOICES)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.map.hours import DAYS
 from agentgym_envs.sites.map.place import place_of
-from agentgym_envs.sites.map.site import SITE
+from agentgym_envs.sites.map.site import SITE, MapFields
 from agentgym_envs.sites.web import RequestContext
 
 STARS = [(str(number), f"{number} star{'s' * (number > 1)}") for number in (5, 4, 3, 2, 1)]
@@ -39,41 +39,22 @@ def review_form(context: RequestContext, number: str) -> Response:
     mine = context.row(
         "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], context.user_id
     )
-    if mine is None:
-        return _review_page(context, place, "", "")
-    return _review_page(context, place, str(mine["rating"]), mine["body"])
+    return _review_page(MapFields(context, mine), place)
 
 
-def _review_page(
-    context: RequestContext,
-    place: sqlite3.Row,
-    rating: str,
-    body: str,
-    errors: dict[str, str] | None = None,
-) -> Response:
-    return context.render(
-        "review.html",
-        status=422 if errors else 200,
-        place=place,
-        stars=[("", "Choose"), *STARS],
-        rating=rating,
-        body=body,
-        errors=errors or {},
-    )
+def _review_page(fields: MapFields, place: sqlite3.Row) -> Response:
+    return fields.page("review.html", place=place, stars=[("", "Choose"), *STARS])
 
 
 @SITE.post("/place/{number}/review", signed_in=True)
 def review(context: RequestContext, number: str) -> Response:
     """Keep a review and work the place's rating out anew."""
     place = place_of(context, number)
-    rating, body = context.field("rating"), context.field("body")
-    errors = {}
-    if rating not in dict(STARS):
-        errors["rating"] = "Choose one to five stars."
-    if len(body) > LONGEST_REVIEW:
-        errors["body"] = f"The text has {len(body)} characters; at most {LONGEST_REVIEW} fit."
-    if errors:
-        return _review_page(context, place, rating, body, errors)
+    fields = MapFields(context)
+    rating = fields.choice("rating", list(dict(STARS)), "Choose one to five stars.")
+    body = fields.text("body", "text", most=LONGEST_REVIEW, least=0)
+    if fields.errors:
+        return _review_page(fields, place)
     context.run(
         "INSERT INTO reviews (place_id, user_id, rating, body, created_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (place_id, user_id) DO UPDATE SET rating = excluded.rating,"
@@ -108,42 +89,30 @@ def _rate(context: RequestContext, place_id: int) -> None:
 @SITE.get("/place/{number}/suggest", signed_in=True)
 def suggest_form(context: RequestContext, number: str) -> Response:
     """Ask what is wrong and what is right."""
-    return _suggest_page(context, place_of(context, number))
+    return _suggest_page(MapFields(context), place_of(context, number))
 
 
-def _suggest_page(
-    context: RequestContext, place: sqlite3.Row, errors: dict[str, str] | None = None
-) -> Response:
-    return context.render(
-        "suggest.html",
-        status=422 if errors else 200,
-        place=place,
-        fields=[("", "Choose"), *FIELDS.items()],
-        chosen=context.field("field"),
-        value=context.field("value"),
-        comment=context.field("comment"),
-        errors=errors or {},
-    )
+def _suggest_page(fields: MapFields, place: sqlite3.Row) -> Response:
+    fields.typed("field", "value", "comment")
+    return fields.page("suggest.html", place=place, fields=[("", "Choose"), *FIELDS.items()])
 
 
 @SITE.post("/place/{number}/suggest", signed_in=True)
 def suggest(context: RequestContext, number: str) -> Response:
     """Keep a suggestion until the editors have looked at it."""
     place = place_of(context, number)
-    field, value, comment = context.field("field"), context.field("value"), context.field("comment")
+    fields = MapFields(context)
+    field = fields.choice("field", list(FIELDS), "Choose what is wrong.")
+    value, comment = context.field("value"), context.field("comment")
     if field in ("wheelchair", *(day.lower() for day in DAYS)):
         value = value.lower()
-    errors = {}
-    if field not in FIELDS:
-        errors["field"] = "Choose what is wrong."
-    else:
-        pattern, help_text = _PATTERNS.get(field, _HOURS)
-        if not re.fullmatch(pattern, value, re.ASCII):
-            errors["value"] = help_text
+    pattern, help_text = _PATTERNS.get(field, _HOURS)
+    if field in FIELDS and not re.fullmatch(pattern, value, re.ASCII):
+        fields.errors["value"] = help_text
     if len(comment) > LONGEST_REVIEW:
-        errors["comment"] = f"At most {LONGEST_REVIEW} characters fit."
-    if errors:
-        return _suggest_page(context, place, errors)
+        fields.errors["comment"] = f"At most {LONGEST_REVIEW} characters fit."
+    if fields.errors:
+        return _suggest_page(fields, place)
     context.insert(
         "suggestions",
         place_id=place["id"],

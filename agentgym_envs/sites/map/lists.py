@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.map.place import address_of, place_of
-from agentgym_envs.sites.map.site import SITE
+from agentgym_envs.sites.map.site import SITE, MapFields
 from agentgym_envs.sites.web import RequestContext
 
 LONGEST_NAME = 40
@@ -24,37 +24,34 @@ def _list_of(context: RequestContext, number: str) -> sqlite3.Row:
     return context.find("You have no such list.", sql, number, context.user_id)
 
 
-def _name_error(context: RequestContext, name: str, list_id: int = 0) -> str:
-    if not name:
-        return "Give the list a name."
-    if len(name) > LONGEST_NAME:
-        return f"The name has {len(name)} characters; at most {LONGEST_NAME} fit."
-    taken = context.value(
+def _read_name(context: RequestContext, list_id: int = 0) -> MapFields:
+    fields = MapFields(context)
+    name = fields.text("name", "name", most=LONGEST_NAME)
+    if not fields.errors and context.row(
         "SELECT 1 FROM lists WHERE user_id = ? AND name = ? COLLATE NOCASE AND id != ?",
         *(context.user_id, name, list_id),
-    )
-    return "You already have a list of this name." if taken else ""
+    ):
+        fields.errors["name"] = "You already have a list of this name."
+    return fields
 
 
 @SITE.get("/saved", signed_in=True)
 def lists(context: RequestContext) -> Response:
     """Show the user's lists."""
-    return _lists_page(context)
+    return _lists_page(MapFields(context))
 
 
-def _lists_page(context: RequestContext, name: str = "", error: str = "") -> Response:
-    rows = context.rows(LISTS, context.user_id)
-    status = 422 if error else 200
-    return context.render("lists.html", status=status, lists=rows, name=name, error=error)
+def _lists_page(fields: MapFields) -> Response:
+    return fields.page("lists.html", lists=fields.context.rows(LISTS, fields.context.user_id))
 
 
 @SITE.post("/saved", signed_in=True)
 def add_list(context: RequestContext) -> Response:
     """Make a list."""
-    name = context.field("name")
-    error = _name_error(context, name)
-    if error:
-        return _lists_page(context, name, error)
+    fields = _read_name(context)
+    if fields.errors:
+        return _lists_page(fields)
+    name = fields.values["name"]
     made = context.insert("lists", user_id=context.user_id, name=name, created_at=context.now)
     context.flash(f"The list “{name}” is ready.")
     return context.redirect(f"/saved/{made}")
@@ -63,38 +60,30 @@ def add_list(context: RequestContext) -> Response:
 @SITE.get("/saved/{number}", signed_in=True)
 def show_list(context: RequestContext, number: str) -> Response:
     """Show the places of a list."""
-    return _list_page(context, _list_of(context, number))
+    return _list_page(MapFields(context), _list_of(context, number))
 
 
-def _list_page(
-    context: RequestContext, saved_list: sqlite3.Row, name: str = "", error: str = ""
-) -> Response:
-    listing = Listing(context, "saved v", size=10).where("v.list_id = ?", saved_list["id"])
+def _list_page(fields: MapFields, saved_list: sqlite3.Row) -> Response:
+    fields.values["name"] = fields.values["name"] or saved_list["name"]
+    listing = Listing(fields.context, "saved v", size=10).where("v.list_id = ?", saved_list["id"])
     rows, pages = listing.rows(
         "p.*, v.note, s.name street, s.postcode, t.name town",
         joined="JOIN places p ON p.id = v.place_id JOIN streets s ON s.id = p.street_id"
         " JOIN towns t ON t.id = p.town_id",
         order="p.name, t.name, p.id",
     )
-    return context.render(
-        "list.html",
-        status=422 if error else 200,
-        list=saved_list,
-        places=[(row, address_of(row)) for row in rows],
-        pages=pages,
-        name=name or saved_list["name"],
-        error=error,
-    )
+    places = [(row, address_of(row)) for row in rows]
+    return fields.page("list.html", list=saved_list, places=places, pages=pages)
 
 
 @SITE.post("/saved/{number}/rename", signed_in=True)
 def rename_list(context: RequestContext, number: str) -> Response:
     """Give a list another name."""
     saved_list = _list_of(context, number)
-    name = context.field("name")
-    error = _name_error(context, name, saved_list["id"])
-    if error:
-        return _list_page(context, saved_list, name, error)
+    fields = _read_name(context, saved_list["id"])
+    if fields.errors:
+        return _list_page(fields, saved_list)
+    name = fields.values["name"]
     context.update("lists", saved_list["id"], name=name)
     context.flash(f"The list is now called “{name}”.")
     return context.redirect(f"/saved/{saved_list['id']}")
@@ -112,40 +101,35 @@ def delete_list(context: RequestContext, number: str) -> Response:
 @SITE.get("/place/{number}/save", signed_in=True)
 def save_form(context: RequestContext, number: str) -> Response:
     """Ask for the list and a note."""
-    return _save_page(context, place_of(context, number))
+    return _save_page(MapFields(context), place_of(context, number))
 
 
-def _save_page(
-    context: RequestContext, place: sqlite3.Row, errors: dict[str, str] | None = None
-) -> Response:
-    rows = context.rows(LISTS, context.user_id)
-    return context.render(
-        "save.html",
-        status=422 if errors else 200,
-        place=place,
-        lists=[(row["id"], row["name"]) for row in rows],
-        chosen=context.field("list"),
-        note=context.field("note"),
-        errors=errors or {},
-    )
+def _save_page(fields: MapFields, place: sqlite3.Row) -> Response:
+    fields.typed("list", "note")
+    rows = fields.context.rows(LISTS, fields.context.user_id)
+    return fields.page("save.html", place=place, lists=[(row["id"], row["name"]) for row in rows])
 
 
 @SITE.post("/place/{number}/save", signed_in=True)
 def save(context: RequestContext, number: str) -> Response:
     """Put a place on a list."""
     place = place_of(context, number)
-    note = context.field("note")
     chosen = context.row(
         "SELECT * FROM lists WHERE id = ? AND user_id = ?", context.field("list"), context.user_id
     )
+    fields = MapFields(context)
+    note = ""
     if chosen is None:
-        return _save_page(context, place, {"list": "Choose one of your lists."})
-    if len(note) > LONGEST_NOTE:
-        return _save_page(context, place, {"note": _too_long(note)})
+        fields.errors["list"] = "Choose one of your lists."
+    else:
+        note = fields.text("note", "note", most=LONGEST_NOTE, least=0)
+    if chosen is None or fields.errors:
+        return _save_page(fields, place)
     if context.row(
         "SELECT 1 FROM saved WHERE list_id = ? AND place_id = ?", chosen["id"], place["id"]
     ):
-        return _save_page(context, place, {"list": f"It is already on “{chosen['name']}”."})
+        fields.errors["list"] = f"It is already on “{chosen['name']}”."
+        return _save_page(fields, place)
     context.insert(
         "saved", list_id=chosen["id"], place_id=place["id"], note=note, created_at=context.now
     )
@@ -156,12 +140,11 @@ def save(context: RequestContext, number: str) -> Response:
 @SITE.get("/saved/{number}/note/{place_id}", signed_in=True)
 def note_form(context: RequestContext, number: str, place_id: str) -> Response:
     """Ask for a note on a saved place."""
-    return _note_page(context, number, place_id)
+    return _note_page(MapFields(context), number, place_id)
 
 
-def _note_page(
-    context: RequestContext, number: str, place_id: str, note: str | None = None, error: str = ""
-) -> Response:
+def _note_page(fields: MapFields, number: str, place_id: str) -> Response:
+    context = fields.context
     saved_list = _list_of(context, number)
     saved = context.find(
         "This place is not on the list.",
@@ -169,22 +152,17 @@ def _note_page(
         " WHERE v.list_id = ? AND v.place_id = ?",
         *(saved_list["id"], place_id),
     )
-    return context.render(
-        "note.html",
-        status=422 if error else 200,
-        list=saved_list,
-        saved=saved,
-        note=saved["note"] if note is None else note,
-        error=error,
-    )
+    fields.values.setdefault("note", saved["note"])
+    return fields.page("note.html", list=saved_list, saved=saved)
 
 
 @SITE.post("/saved/{number}/note/{place_id}", signed_in=True)
 def change_note(context: RequestContext, number: str, place_id: str) -> Response:
     """Change the note on a saved place; an empty one takes it off."""
-    note = context.field("note")
-    if len(note) > LONGEST_NOTE:
-        return _note_page(context, number, place_id, note, _too_long(note))
+    fields = MapFields(context)
+    note = fields.text("note", "note", most=LONGEST_NOTE, least=0)
+    if fields.errors:
+        return _note_page(fields, number, place_id)
     saved_list = _list_of(context, number)
     context.run(
         "UPDATE saved SET note = ? WHERE list_id = ? AND place_id = ?",
@@ -202,7 +180,3 @@ def remove(context: RequestContext, number: str, place_id: str) -> Response:
     context.run("DELETE FROM saved WHERE list_id = ? AND place_id = ?", saved_list["id"], place_id)
     context.flash(f"{name or 'The place'} is off the list.")
     return context.redirect(f"/saved/{saved_list['id']}")
-
-
-def _too_long(note: str) -> str:
-    return f"The note has {len(note)} characters; at most {LONGEST_NOTE} fit."

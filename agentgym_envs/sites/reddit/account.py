@@ -20,7 +20,7 @@ add_signing_in(SITE)
 @SITE.get("/register")
 def register(context: RequestContext) -> Response:
     """Show the empty form."""
-    return context.render("register.html", values={}, wrong={})
+    return ForumFields(context).page("register.html")
 
 
 @SITE.post("/register")
@@ -35,19 +35,18 @@ def create_account(context: RequestContext) -> Response:
     elif taken or not username.strip("."):
         fields.errors["username"] = "This user name is taken."
     password = _read_password(fields)
-    values = fields.values
     if fields.errors:
-        return context.render("register.html", status=422, values=values, wrong=fields.errors)
-    number = context.insert("users", **values, password=password, created_at=context.now)
+        return fields.page("register.html")
+    number = context.insert("users", **fields.values, password=password, created_at=context.now)
     context.sign_in(number)
-    context.flash(f"Welcome to Commonplace, {values['name']}.")
+    context.flash(f"Welcome to Commonplace, {fields.values['name']}.")
     return context.redirect("/communities")
 
 
 @SITE.get("/settings", signed_in=True)
 def settings(context: RequestContext) -> Response:
     """Show name, address, biography and the change of password."""
-    return _settings(context, ForumFields(context))
+    return ForumFields(context, context.user).page("settings.html")
 
 
 @SITE.post("/settings", signed_in=True)
@@ -57,7 +56,7 @@ def change_settings(context: RequestContext) -> Response:
     _read_person(fields)
     fields.text("bio", most=500, least=0)
     if fields.errors:
-        return _settings(context, fields)
+        return fields.page("settings.html")
     context.update("users", context.user_id, **fields.values)
     context.flash("Your settings are saved.")
     return context.redirect("/settings")
@@ -67,12 +66,12 @@ def change_settings(context: RequestContext) -> Response:
 def change_password(context: RequestContext) -> Response:
     """Change the password."""
     assert context.user is not None
-    fields = ForumFields(context)
+    fields = ForumFields(context, context.user)
     password = _read_password(fields)
     if context.field("current") != context.user["password"]:
         fields.errors["current"] = "This is not your password."
     if fields.errors:
-        return _settings(context, fields)
+        return fields.page("settings.html")
     context.update("users", context.user_id, password=password)
     context.flash("Your password has been changed.")
     return context.redirect("/settings")
@@ -87,16 +86,6 @@ def blocked(context: RequestContext) -> Response:
         context.user_id,
     )
     return context.render("blocked.html", rows=rows)
-
-
-def _settings(context: RequestContext, fields: ForumFields) -> Response:
-    assert context.user is not None
-    return context.render(
-        "settings.html",
-        status=fields.status,
-        values=dict(context.user) | fields.values,
-        wrong=fields.errors,
-    )
 
 
 def _read_person(fields: ForumFields) -> None:

@@ -18,10 +18,10 @@ def comment_on_post(context: RequestContext, number: str) -> Response:
     post = post_of(context, number)
     if post["is_locked"]:
         raise Forbidden("This post is locked; nobody can comment on it any more.")
-    body, wrong = _read(context)
-    if wrong:
-        return show_post(context, number, {"body": wrong}, body)
-    _write(context, post["id"], None, post["user_id"], body)
+    fields = _read(context)
+    if fields.errors:
+        return show_post(fields, number)
+    _write(fields, post["id"], None, post["user_id"])
     context.flash("Your comment is published.")
     return context.redirect(f"/p/{post['id']}")
 
@@ -29,7 +29,7 @@ def comment_on_post(context: RequestContext, number: str) -> Response:
 @SITE.get("/comments/{number}")
 def comment(context: RequestContext, number: str) -> Response:
     """Show one comment with the replies to it, and a form to reply."""
-    return _show(context, comment_of(context, number), "", "")
+    return _show(ForumFields(context), comment_of(context, number))
 
 
 @SITE.post("/comments/{number}", signed_in=True)
@@ -38,10 +38,10 @@ def reply(context: RequestContext, number: str) -> Response:
     answered = comment_of(context, number)
     if answered["is_locked"] or answered["is_deleted"]:
         raise Forbidden("Nobody can reply to this comment any more.")
-    body, wrong = _read(context)
-    if wrong:
-        return _show(context, answered, wrong, body)
-    _write(context, answered["post_id"], answered["id"], answered["user_id"], body)
+    fields = _read(context)
+    if fields.errors:
+        return _show(fields, answered)
+    _write(fields, answered["post_id"], answered["id"], answered["user_id"])
     context.flash("Your reply is published.")
     return context.redirect(f"/comments/{answered['id']}")
 
@@ -50,17 +50,17 @@ def reply(context: RequestContext, number: str) -> Response:
 def edit_comment(context: RequestContext, number: str) -> Response:
     """Show the form with the user's own comment."""
     row = _own_comment(context, number)
-    return context.render("comment_form.html", comment=row, body=row["body"], wrong="")
+    return ForumFields(context, row).page("comment_form.html", comment=row)
 
 
 @SITE.post("/comments/{number}/edit", signed_in=True)
 def change_comment(context: RequestContext, number: str) -> Response:
     """Change the user's own comment."""
     row = _own_comment(context, number)
-    body, wrong = _read(context)
-    if wrong:
-        return context.render("comment_form.html", status=422, comment=row, body=body, wrong=wrong)
-    context.update("comments", row["id"], body=body, is_edited=1)
+    fields = _read(context)
+    if fields.errors:
+        return fields.page("comment_form.html", comment=row)
+    context.update("comments", row["id"], **fields.values, is_edited=1)
     context.flash("Your comment has been changed.")
     return context.redirect(f"/comments/{row['id']}")
 
@@ -94,20 +94,20 @@ def _own_comment(context: RequestContext, number: str) -> sqlite3.Row:
     return row
 
 
-def _read(context: RequestContext) -> tuple[str, str]:
+def _read(context: RequestContext) -> ForumFields:
     fields = ForumFields(context)
-    return fields.text("body", "Write something first.", most=10_000), fields.errors["body"]
+    fields.text("body", "Write something first.", most=10_000)
+    return fields
 
 
-def _write(
-    context: RequestContext, post: int, parent: int | None, answered: int, body: str
-) -> None:
+def _write(fields: ForumFields, post: int, parent: int | None, answered: int) -> None:
+    context = fields.context
     number = context.insert(
         "comments",
         post_id=post,
         parent_id=parent,
         user_id=context.user_id,
-        body=body,
+        body=fields.values["body"],
         created_at=context.now,
     )
     context.run("UPDATE posts SET num_comments = num_comments + 1 WHERE id = ?", post)
@@ -115,16 +115,9 @@ def _write(
         context.insert("notifications", user_id=answered, comment_id=number)
 
 
-def _show(context: RequestContext, row: sqlite3.Row, wrong: str, body: str) -> Response:
-    thread = _within(threads_of(context, row["post_id"], "best"), row["id"])
-    return context.render(
-        "comment.html",
-        status=422 if wrong else 200,
-        thread=thread,
-        comment=row,
-        wrong=wrong,
-        body=body,
-    )
+def _show(fields: ForumFields, row: sqlite3.Row) -> Response:
+    thread = _within(threads_of(fields.context, row["post_id"], "best"), row["id"])
+    return fields.page("comment.html", thread=thread, comment=row)
 
 
 def _within(threads: list[Thread], number: int) -> Thread:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
 
 from starlette.responses import Response
 
@@ -95,7 +93,7 @@ def subscribe(context: RequestContext, name: str) -> Response:
 @SITE.get("/communities/new", signed_in=True)
 def new_community(context: RequestContext) -> Response:
     """Show the empty form."""
-    return _form(context, None, {}, {})
+    return ForumFields(context).page("community_form.html", forum=None)
 
 
 @SITE.post("/communities/new", signed_in=True)
@@ -109,7 +107,7 @@ def create_community(context: RequestContext) -> Response:
         fields.errors["name"] = "This name is taken."
     values = fields.values
     if fields.errors:
-        return _form(context, None, values, fields.errors)
+        return fields.page("community_form.html", forum=None)
     number = context.insert("forums", **values, created_by=context.user_id, created_at=context.now)
     for table in ("moderators", "subscriptions"):
         context.insert(table, forum_id=number, user_id=context.user_id)
@@ -121,7 +119,7 @@ def create_community(context: RequestContext) -> Response:
 def edit_community(context: RequestContext, name: str) -> Response:
     """Show a community's form to its moderators."""
     forum = _moderated(context, name)
-    return _form(context, forum, dict(forum), {})
+    return ForumFields(context, forum).page("community_form.html", forum=forum)
 
 
 @SITE.post("/c/{name}/edit", signed_in=True)
@@ -130,7 +128,7 @@ def change_community(context: RequestContext, name: str) -> Response:
     forum = _moderated(context, name)
     fields = _read(context)
     if fields.errors:
-        return _form(context, forum, fields.values, fields.errors)
+        return fields.page("community_form.html", forum=forum)
     context.update("forums", forum["id"], **fields.values)
     context.flash("The community has been changed.")
     return context.redirect(f"/c/{forum['name']}")
@@ -149,18 +147,3 @@ def _read(context: RequestContext) -> ForumFields:
     fields.line("description", "Say in one sentence what it is about.", most=200)
     fields.text("sidebar", most=4000, least=0)
     return fields
-
-
-def _form(
-    context: RequestContext,
-    forum: sqlite3.Row | None,
-    values: Mapping[str, Any],
-    wrong: Mapping[str, str],
-) -> Response:
-    return context.render(
-        "community_form.html",
-        status=422 if wrong else 200,
-        forum=forum,
-        values=values,
-        wrong=wrong,
-    )

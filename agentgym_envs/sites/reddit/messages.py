@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
@@ -36,7 +34,7 @@ def _box(context: RequestContext, box: str, column: str) -> Response:
 @SITE.get("/messages/new", signed_in=True)
 def new_message(context: RequestContext) -> Response:
     """Show the empty form, to somebody if the address says to whom."""
-    return _form(context, {"to": line_of(context, "to"), "body": ""}, {})
+    return ForumFields(context, {"to": line_of(context, "to")}).page("message_form.html")
 
 
 @SITE.post("/messages/new", signed_in=True)
@@ -56,7 +54,7 @@ def send_message(context: RequestContext) -> Response:
     ):
         fields.errors["to"] = "You have blocked this user. Unblock them first."
     if fields.errors or recipient is None:
-        return _form(context, fields.values, fields.errors)
+        return fields.page("message_form.html")
     context.insert(
         "messages",
         from_id=context.user_id,
@@ -100,9 +98,3 @@ def read_notifications(context: RequestContext) -> Response:
     context.run("UPDATE notifications SET is_read = 1 WHERE user_id = ?", context.user_id)
     context.flash("All notifications are marked as read.")
     return context.redirect("/notifications")
-
-
-def _form(context: RequestContext, values: Mapping[str, str], wrong: Mapping[str, str]) -> Response:
-    return context.render(
-        "message_form.html", status=422 if wrong else 200, values=values, wrong=wrong
-    )

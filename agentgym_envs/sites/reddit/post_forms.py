@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Texts, choices_of
+from agentgym_envs.sites.forms import choices_of
 from agentgym_envs.sites.reddit.heat import heat
 from agentgym_envs.sites.reddit.lookup import ForumFields, forum_of, own, post_of
 from agentgym_envs.sites.reddit.site import FLAIRS, SITE
@@ -18,14 +17,14 @@ from agentgym_envs.sites.web import Forbidden, RequestContext
 @SITE.get("/submit", signed_in=True)
 def submit(context: RequestContext) -> Response:
     """Show the empty form, with a choice of communities."""
-    return _form(context, "/submit", None, {}, {})
+    return _form(ForumFields(context), "/submit")
 
 
 @SITE.get("/c/{name}/submit", signed_in=True)
 def submit_here(context: RequestContext, name: str) -> Response:
     """Show the empty form for one community."""
     forum = forum_of(context, name)
-    return _form(context, f"/c/{forum['name']}/submit", forum, {}, {})
+    return _form(ForumFields(context), f"/c/{forum['name']}/submit", forum)
 
 
 @SITE.post("/submit", signed_in=True)
@@ -46,11 +45,11 @@ def _publish(
     context: RequestContext, action: str, chosen: sqlite3.Row | None, fixed: sqlite3.Row | None
 ) -> Response:
     fields = _read(context)
-    values = fields.values | fields.typed("community")
+    fields.typed("community")
     if chosen is None:
         fields.errors["community"] = "Choose a community."
     if chosen is None or fields.errors:
-        return _form(context, action, fixed, values, fields.errors)
+        return _form(fields, action, fixed)
     number = context.insert(
         "posts",
         **_row(fields),
@@ -69,7 +68,7 @@ def edit(context: RequestContext, number: str) -> Response:
     """Show the form with the user's own post."""
     post = own(context, post_of(context, number))
     values = {key: post[key] or "" for key in ("title", "url", "body", "flair")}
-    return _form(context, f"/p/{post['id']}/edit", None, values, {}, post)
+    return _form(ForumFields(context, values), f"/p/{post['id']}/edit", post=post)
 
 
 @SITE.post("/p/{number}/edit", signed_in=True)
@@ -78,7 +77,7 @@ def change(context: RequestContext, number: str) -> Response:
     post = own(context, post_of(context, number))
     fields = _read(context)
     if fields.errors:
-        return _form(context, f"/p/{post['id']}/edit", None, fields.values, fields.errors, post)
+        return _form(fields, f"/p/{post['id']}/edit", post=post)
     context.update("posts", post["id"], **_row(fields), is_edited=1)
     context.flash("Your post has been changed.")
     return context.redirect(f"/p/{post['id']}")
@@ -149,23 +148,19 @@ def _is_address(text: str) -> bool:
 
 
 def _form(
-    context: RequestContext,
+    fields: ForumFields,
     action: str,
-    forum: sqlite3.Row | None,
-    values: Mapping[str, str],
-    wrong: Mapping[str, str],
+    forum: sqlite3.Row | None = None,
     post: sqlite3.Row | None = None,
 ) -> Response:
-    has_choice = forum is None and post is None
-    forums = context.rows("SELECT name, title FROM forums ORDER BY title, id") if has_choice else []
-    return context.render(
+    rows: list[sqlite3.Row] = []
+    if forum is None and post is None:
+        rows = fields.context.rows("SELECT name, title FROM forums ORDER BY title, id")
+    return fields.page(
         "post_form.html",
-        status=422 if wrong else 200,
         action=action,
         forum=forum,
         post=post,
-        values=Texts(values),
-        wrong=wrong,
-        forums=[("", "Choose a community"), *((row["name"], row["title"]) for row in forums)],
+        forums=[("", "Choose a community"), *((row["name"], row["title"]) for row in rows)],
         flairs=choices_of(FLAIRS, "No flair"),
     )

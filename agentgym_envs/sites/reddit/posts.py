@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Pages
 from agentgym_envs.sites.reddit.heat import heat
-from agentgym_envs.sites.reddit.lookup import comment_of, forum_of, post_of
+from agentgym_envs.sites.reddit.lookup import ForumFields, comment_of, forum_of, post_of
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.web import Forbidden, RequestContext
 
@@ -75,7 +75,7 @@ def _depth(number: int, parents: dict[int, int | None]) -> int:
 @SITE.get("/p/{number}")
 def post(context: RequestContext, number: str) -> Response:
     """Show a post."""
-    return show_post(context, number, {})
+    return show_post(ForumFields(context), number)
 
 
 @SITE.post("/p/{number}/save", signed_in=True)
@@ -93,25 +93,21 @@ def save(context: RequestContext, number: str) -> Response:
     return context.redirect(context.way_back(f"/p/{row['id']}"))
 
 
-def show_post(
-    context: RequestContext, number: str, wrong: dict[str, str], body: str = ""
-) -> Response:
+def show_post(fields: ForumFields, number: str) -> Response:
     """Show a post, and what was wrong with a comment that somebody typed below it."""
+    context = fields.context
     row = post_of(context, number)
     sort = context.field("sort") if context.field("sort") in SORTS else "best"
     threads = threads_of(context, row["id"], sort)
     pages = Pages.of(context, len(threads), THREADS_PER_PAGE)
-    return context.render(
+    return fields.page(
         "post.html",
-        status=422 if wrong else 200,
         post=row,
         forum=forum_of(context, row["forum"]),
         threads=pages.cut(threads),
         pages=pages,
         sort=sort,
         sorts=SORTS,
-        wrong=wrong,
-        body=body,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Texts
 from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
 from agentgym_envs.sites.signing_in import add_signing_in
@@ -16,7 +15,7 @@ add_signing_in(SITE, home="/account")
 @SITE.get("/register")
 def register(context: RequestContext) -> Response:
     """Show an empty form."""
-    return context.render("register.html", values=Texts(), errors=Texts())
+    return ShopFields(context).page("register.html")
 
 
 @SITE.post("/register")
@@ -30,9 +29,7 @@ def create(context: RequestContext) -> Response:
     if context.row("SELECT 1 FROM customers WHERE email = ? COLLATE NOCASE", email):
         fields.errors["email"] = "There is an account with this email address."
     if fields.errors:
-        return context.render(
-            "register.html", status=422, values=fields.values, errors=fields.errors
-        )
+        return fields.page("register.html")
     username = email.split("@")[0]
     if context.row("SELECT 1 FROM customers WHERE username = ? COLLATE NOCASE", username):
         username = email
@@ -68,7 +65,7 @@ def dashboard(context: RequestContext) -> Response:
 @SITE.get("/account/data", signed_in=True)
 def data(context: RequestContext) -> Response:
     """Show the form of the personal data."""
-    return context.render("data.html", values=context.user, errors=Texts())
+    return ShopFields(context, context.user).page("data.html")
 
 
 @SITE.post("/account/data", signed_in=True)
@@ -81,7 +78,7 @@ def save_data(context: RequestContext) -> Response:
     ):
         fields.errors["email"] = "Another account has this email address."
     if fields.errors:
-        return context.render("data.html", status=422, values=fields.values, errors=fields.errors)
+        return fields.page("data.html")
     context.update("customers", context.user_id, name=name, email=email, phone=phone)
     context.flash("Your data were saved.")
     return context.redirect("/account")
@@ -105,7 +102,7 @@ def save_newsletter(context: RequestContext) -> Response:
 @SITE.get("/account/password", signed_in=True)
 def password(context: RequestContext) -> Response:
     """Show the form for a new password."""
-    return context.render("password.html", errors=Texts())
+    return ShopFields(context).page("password.html")
 
 
 @SITE.post("/account/password", signed_in=True)
@@ -120,7 +117,7 @@ def save_password(context: RequestContext) -> Response:
     if context.form.get("repeat", "") != new:
         fields.errors["repeat"] = "The two new passwords differ."
     if fields.errors:
-        return context.render("password.html", status=422, errors=fields.errors)
+        return fields.page("password.html")
     context.update("customers", context.user_id, password=new)
     context.flash("Your password was changed.")
     return context.redirect("/account")

@@ -6,7 +6,6 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Texts
 from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
 from agentgym_envs.sites.web import RequestContext
@@ -28,7 +27,7 @@ def addresses(context: RequestContext) -> Response:
 def new(context: RequestContext) -> Response:
     """Show an empty form."""
     assert context.user is not None
-    return _form(context, Texts(name=context.user["name"]), Texts(), None)
+    return _form(ShopFields(context, {"name": context.user["name"]}), None)
 
 
 @SITE.post("/account/addresses/new", signed_in=True)
@@ -37,7 +36,7 @@ def add(context: RequestContext) -> Response:
     fields = ShopFields(context)
     address = fields.address()
     if fields.errors:
-        return _form(context, fields.values, fields.errors, None)
+        return _form(fields, None)
     number = context.insert("addresses", customer_id=context.user_id, **address)
     if context.field("default"):
         _make_default(context, number)
@@ -49,7 +48,7 @@ def add(context: RequestContext) -> Response:
 def edit(context: RequestContext, number: str) -> Response:
     """Show the form of an address."""
     row = _address(context, number)
-    return _form(context, Texts({key: str(row[key]) for key in row.keys()}), Texts(), row)
+    return _form(ShopFields(context, row), row)
 
 
 @SITE.post("/account/addresses/{number}", signed_in=True)
@@ -59,7 +58,7 @@ def save(context: RequestContext, number: str) -> Response:
     fields = ShopFields(context)
     address = fields.address()
     if fields.errors:
-        return _form(context, fields.values, fields.errors, row)
+        return _form(fields, row)
     context.update("addresses", row["id"], **address)
     if context.field("default"):
         _make_default(context, row["id"])
@@ -103,17 +102,6 @@ def _make_default(context: RequestContext, number: int) -> None:
     )
 
 
-def _form(
-    context: RequestContext,
-    values: Texts,
-    errors: Texts,
-    row: sqlite3.Row | None,
-) -> Response:
-    return context.render(
-        "address.html",
-        status=422 if errors else 200,
-        values=values,
-        errors=errors,
-        address=row,
-        wants_default=bool(context.form.get("default")),
-    )
+def _form(fields: ShopFields, row: sqlite3.Row | None) -> Response:
+    wants_default = bool(fields.context.form.get("default"))
+    return fields.page("address.html", address=row, wants_default=wants_default)

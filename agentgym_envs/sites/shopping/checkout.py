@@ -24,9 +24,7 @@ _PAYMENTS = dict(PAYMENT_METHODS)
 @SITE.get("/checkout", signed_in=True)
 def address_step(context: RequestContext) -> Response:
     """Ask where to ship to."""
-    return _back_to_cart(context, cart_of(context)) or _address_page(
-        context, ShopFields(context), ""
-    )
+    return _back_to_cart(context, cart_of(context)) or _address_page(ShopFields(context))
 
 
 @SITE.post("/checkout/address", signed_in=True)
@@ -37,7 +35,9 @@ def choose_address(context: RequestContext) -> Response:
         *(context.field("address"), context.user_id),
     )
     if address is None:
-        return _address_page(context, ShopFields(context), "Please choose an address.")
+        fields = ShopFields(context)
+        fields.errors["address"] = "Please choose an address."
+        return _address_page(fields)
     _remember(context, "address_id", address)
     return context.redirect("/checkout/delivery")
 
@@ -48,7 +48,7 @@ def new_address(context: RequestContext) -> Response:
     fields = ShopFields(context)
     address = fields.address()
     if fields.errors:
-        return _address_page(context, fields, "")
+        return _address_page(fields)
     number = context.insert("addresses", customer_id=context.user_id, **address)
     _remember(context, "address_id", number)
     return context.redirect("/checkout/delivery")
@@ -61,7 +61,7 @@ def delivery_step(context: RequestContext) -> Response:
     state = _state(context)
     if away is None and (state is None or state["address_id"] is None):
         away = context.redirect("/checkout")
-    return away or _delivery_page(context, ShopFields(context))
+    return away or _delivery_page(ShopFields(context))
 
 
 @SITE.post("/checkout/delivery", signed_in=True)
@@ -71,7 +71,7 @@ def choose_delivery(context: RequestContext) -> Response:
     shipping = fields.choice("shipping", list(_METHODS), "Please choose a shipping method.")
     payment = fields.choice("payment", list(_PAYMENTS), "Please choose a payment method.")
     if fields.errors:
-        return _delivery_page(context, fields)
+        return _delivery_page(fields)
     _remember(context, "shipping_method", shipping)
     _remember(context, "payment_method", payment)
     return context.redirect("/checkout/review")
@@ -152,32 +152,26 @@ def _remember(context: RequestContext, column: str, value: int | str) -> None:
     )
 
 
-def _address_page(context: RequestContext, fields: ShopFields, error: str) -> Response:
-    state = _state(context)
-    return context.render(
+def _address_page(fields: ShopFields) -> Response:
+    state = _state(fields.context)
+    return fields.page(
         "checkout_address.html",
-        status=422 if error else fields.status,
-        addresses=context.rows(
+        addresses=fields.context.rows(
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id",
-            context.user_id,
+            fields.context.user_id,
         ),
         chosen=state["address_id"] if state else None,
-        values=fields.values,
-        errors=fields.errors,
-        error=error,
     )
 
 
-def _delivery_page(context: RequestContext, fields: ShopFields) -> Response:
-    state = _state(context)
-    return context.render(
+def _delivery_page(fields: ShopFields) -> Response:
+    state = _state(fields.context)
+    return fields.page(
         "checkout_delivery.html",
-        status=fields.status,
         methods=SHIPPING_METHODS,
         payments=PAYMENT_METHODS,
         shipping=fields.values.get("shipping", state["shipping_method"] if state else ""),
         payment=fields.values.get("payment", state["payment_method"] if state else ""),
-        errors=fields.errors,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Texts
 from agentgym_envs.sites.shopping.fields import ShopFields
 from agentgym_envs.sites.shopping.site import SITE
 from agentgym_envs.sites.web import NOT_FOUND, RequestContext
@@ -13,9 +12,7 @@ from agentgym_envs.sites.web import NOT_FOUND, RequestContext
 @SITE.get("/contact")
 def contact(context: RequestContext) -> Response:
     """Show an empty form; a customer's name and address are filled in."""
-    user = context.user
-    values = Texts() if user is None else Texts(name=user["name"], email=user["email"])
-    return context.render("contact.html", values=values, errors=Texts())
+    return ShopFields(context, context.user).page("contact.html")
 
 
 @SITE.post("/contact")
@@ -25,9 +22,7 @@ def send(context: RequestContext) -> Response:
     name, email = fields.text("name", "Name"), fields.email()
     message = fields.text("message", "Message", least=10, most=2000)
     if fields.errors:
-        return context.render(
-            "contact.html", status=422, values=fields.values, errors=fields.errors
-        )
+        return fields.page("contact.html")
     context.insert(
         "contact_messages", name=name, email=email, message=message, created_at=context.now
     )

@@ -6,7 +6,6 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Texts
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping.catalogue import COLUMNS
 from agentgym_envs.sites.shopping.fields import ShopFields
@@ -61,8 +60,8 @@ def product(context: RequestContext, slug: str) -> Response:
 def form(context: RequestContext, slug: str) -> Response:
     """Show an empty form."""
     assert context.user is not None
-    values = Texts(nickname=context.user["name"].partition(" ")[0])
-    return _form(context, slug, ShopFields(context), values)
+    values = {"nickname": context.user["name"].partition(" ")[0]}
+    return _form(ShopFields(context, values), product_of(context, slug))
 
 
 @SITE.post("/product/{slug}/review", signed_in=True)
@@ -75,7 +74,7 @@ def write(context: RequestContext, slug: str) -> Response:
     title = fields.text("title", "Title", most=100)
     body = fields.text("body", "Review", least=5, most=2000)
     if fields.errors:
-        return _form(context, slug, fields, fields.values)
+        return _form(fields, product)
     context.insert(
         "reviews",
         product_id=product["id"],
@@ -105,12 +104,5 @@ def mine(context: RequestContext) -> Response:
     return context.render("my_reviews.html", pages=pages, reviews=reviews)
 
 
-def _form(context: RequestContext, slug: str, fields: ShopFields, values: Texts) -> Response:
-    return context.render(
-        "review.html",
-        status=fields.status,
-        product=product_of(context, slug),
-        ratings=RATINGS,
-        values=values,
-        errors=fields.errors,
-    )
+def _form(fields: ShopFields, product: sqlite3.Row) -> Response:
+    return fields.page("review.html", product=product, ratings=RATINGS)

@@ -6,8 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Fields
-from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
 
 _KEY = r"[a-z0-9-]{2,60}"
@@ -26,14 +25,14 @@ def content_pages(context: RequestContext) -> Response:
 def edit_page(context: RequestContext, page_id: str) -> Response:
     """Show the form of a page."""
     row = _page_of(context, page_id)
-    return context.render("content_page.html", page=row, values=row, errors={})
+    return AdminFields(context, row).page("content_page.html", page=row)
 
 
 @SITE.post("/pages/{page_id}", signed_in=True)
 def save_page(context: RequestContext, page_id: str) -> Response:
     """Change a page."""
     row = _page_of(context, page_id)
-    fields = Fields(context)
+    fields = AdminFields(context)
     values = {
         "title": fields.text("title", "Title", most=100),
         "url_key": fields.matching(
@@ -46,7 +45,7 @@ def save_page(context: RequestContext, page_id: str) -> Response:
     if context.value("SELECT 1 FROM pages WHERE url_key = ? AND id <> ?", key, row["id"]):
         fields.errors["url_key"] = "Another page has this URL key."
     if fields.errors:
-        return context.render("content_page.html", page=row, values=values, errors=fields.errors)
+        return fields.page("content_page.html", page=row)
     context.update("pages", row["id"], **values)
     context.flash(f"The page {values['title']} was saved.")
     return context.redirect("/pages")

@@ -7,9 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Fields
 from agentgym_envs.sites.listing import Listing
-from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
 
 SORTING = {
@@ -18,7 +17,6 @@ SORTING = {
     "percent": ("Highest discount first", "percent DESC, code"),
     "ending": ("Ending first", "ends_on, code"),
 }
-_TYPED = ("code", "name", "percent", "starts_on", "ends_on")
 
 
 @SITE.get("/coupons", signed_in=True)
@@ -36,8 +34,7 @@ def coupons(context: RequestContext) -> Response:
 @SITE.get("/coupons/new", signed_in=True)
 def new_coupon(context: RequestContext) -> Response:
     """Show an empty form."""
-    values = dict.fromkeys(_TYPED, "") | {"is_active": True}
-    return context.render("coupon.html", coupon=None, values=values, errors={})
+    return AdminFields(context, {"is_active": True}).page("coupon.html", coupon=None)
 
 
 @SITE.post("/coupons/new", signed_in=True)
@@ -45,7 +42,7 @@ def add_coupon(context: RequestContext) -> Response:
     """Add a coupon."""
     values, fields = _read(context, 0)
     if fields.errors:
-        return _again(context, None, fields)
+        return fields.page("coupon.html", coupon=None)
     context.insert("coupons", **values)
     context.flash(f"The coupon {values['code']} was added.")
     return context.redirect("/coupons")
@@ -55,7 +52,7 @@ def add_coupon(context: RequestContext) -> Response:
 def edit_coupon(context: RequestContext, coupon_id: str) -> Response:
     """Show the form of a coupon."""
     row = _coupon_of(context, coupon_id)
-    return context.render("coupon.html", coupon=row, values=row, errors={})
+    return AdminFields(context, row).page("coupon.html", coupon=row)
 
 
 @SITE.post("/coupons/{coupon_id}", signed_in=True)
@@ -64,7 +61,7 @@ def save_coupon(context: RequestContext, coupon_id: str) -> Response:
     row = _coupon_of(context, coupon_id)
     values, fields = _read(context, row["id"])
     if fields.errors:
-        return _again(context, row, fields)
+        return fields.page("coupon.html", coupon=row)
     context.update("coupons", row["id"], **values)
     context.flash(f"The coupon {values['code']} was saved.")
     return context.redirect("/coupons")
@@ -85,8 +82,8 @@ def _coupon_of(context: RequestContext, coupon_id: str) -> sqlite3.Row:
     return context.find("There is no such coupon.", sql, read_id(coupon_id))
 
 
-def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], Fields]:
-    fields = Fields(context)
+def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], AdminFields]:
+    fields = AdminFields(context)
     values: dict[str, Any] = {
         "code": fields.matching(
             "code", "Code", "[A-Z0-9]{4,20}", "A code has 4 to 20 capital letters and digits."
@@ -101,9 +98,5 @@ def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], Fields]
         fields.errors["code"] = "There is a coupon of this code already."
     if "" < values["ends_on"] < values["starts_on"]:
         fields.errors["ends_on"] = "The last day must not be before the first day."
+    fields.typed("code", "name")
     return values, fields
-
-
-def _again(context: RequestContext, row: sqlite3.Row | None, fields: Fields) -> Response:
-    values = fields.typed(*_TYPED, "is_active")
-    return context.render("coupon.html", coupon=row, values=values, errors=fields.errors)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import Fields, choices_of
+from agentgym_envs.sites.forms import choices_of
 from agentgym_envs.sites.listing import Listing
-from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
 
 GROUPS = ("General", "Wholesale", "Retailer")
@@ -38,17 +37,17 @@ def customers(context: RequestContext) -> Response:
 @SITE.get("/customers/{customer_id}", signed_in=True)
 def customer(context: RequestContext, customer_id: str) -> Response:
     """Show a customer."""
-    return _show(context, _customer_of(context, customer_id), {})
+    return _show(AdminFields(context), _customer_of(context, customer_id))
 
 
 @SITE.post("/customers/{customer_id}/group", signed_in=True)
 def change_group(context: RequestContext, customer_id: str) -> Response:
     """Move a customer into another group."""
     row = _customer_of(context, customer_id)
-    fields = Fields(context)
-    group = fields.choice("group", GROUPS, "Choose one of the values for the group.")
+    fields = AdminFields(context)
+    group = fields.chosen("group", GROUPS)
     if fields.errors:
-        return _show(context, row, fields.errors)
+        return _show(fields, row)
     context.update("customers", row["id"], group_name=group)
     context.flash(f"{row['name']} is now in the group {group}.")
     return context.redirect(f"/customers/{row['id']}")
@@ -59,12 +58,13 @@ def _customer_of(context: RequestContext, customer_id: str) -> sqlite3.Row:
     return context.find("There is no such customer.", sql, read_id(customer_id))
 
 
-def _show(context: RequestContext, row: sqlite3.Row, errors: Mapping[str, str]) -> Response:
+def _show(fields: AdminFields, row: sqlite3.Row) -> Response:
+    context = fields.context
     listing = Listing(context, "orders", size=8).where("customer_id = ?", row["id"])
     orders, pages = listing.rows(
         "number, created_at, status, total", order="created_at DESC, id DESC"
     )
-    return context.render(
+    return fields.page(
         "customer.html",
         customer=row,
         sums=listing.totals("count(*) AS orders, coalesce(sum(total), 0) AS total"),
@@ -75,5 +75,4 @@ def _show(context: RequestContext, row: sqlite3.Row, errors: Mapping[str, str]) 
             row["id"],
         ),
         choices=choices_of(GROUPS),
-        errors=errors,
     )

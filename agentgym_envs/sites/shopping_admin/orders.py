@@ -7,15 +7,14 @@ hold before that, and refunded afterwards. Every change leaves a line in the ord
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.forms import Fields, choices_of
+from agentgym_envs.sites.forms import choices_of
 from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.shopping.delivery import CARRIERS, STATUSES
-from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import NotFound, RequestContext
 
 SORTING = {
@@ -119,17 +118,17 @@ def order_of(context: RequestContext, number: str) -> sqlite3.Row:
 @SITE.get("/orders/{number}", signed_in=True)
 def order(context: RequestContext, number: str) -> Response:
     """Show an order."""
-    return _show(context, order_of(context, number), comment="", errors={})
+    return _show(AdminFields(context), order_of(context, number))
 
 
 @SITE.post("/orders/{number}/comments", signed_in=True)
 def comment(context: RequestContext, number: str) -> Response:
     """Add a comment to the history."""
     row = order_of(context, number)
-    fields = Fields(context)
+    fields = AdminFields(context)
     text = fields.text("comment", "Comment", most=500)
     if fields.errors:
-        return _show(context, row, comment=text, errors=fields.errors)
+        return _show(fields, row)
     is_notified = fields.is_ticked("notify")
     _note(context, row["id"], text, row["status"], is_customer_notified=is_notified)
     context.flash(
@@ -147,7 +146,7 @@ def shipment(context: RequestContext, number: str) -> Response:
     if row["status"] not in FROM["ship"]:
         context.flash(f"An order that is {row['status']} cannot be shipped.", "error")
         return context.redirect(f"/orders/{number}")
-    return _shipment_form(context, row, {"carrier": "", "tracking_number": ""}, {})
+    return _shipment_form(AdminFields(context), row)
 
 
 @SITE.post("/orders/{number}/ship", signed_in=True)
@@ -156,8 +155,8 @@ def record_shipment(context: RequestContext, number: str) -> Response:
     row = order_of(context, number)
     if row["status"] not in FROM["ship"]:
         return shipment(context, number)
-    fields = Fields(context)
-    carrier = fields.choice("carrier", CARRIERS, "Choose one of the values for the carrier.")
+    fields = AdminFields(context)
+    carrier = fields.chosen("carrier", CARRIERS)
     tracking_number = fields.matching(
         "tracking_number",
         "Tracking number",
@@ -165,7 +164,7 @@ def record_shipment(context: RequestContext, number: str) -> Response:
         "A tracking number has 6 to 30 letters, digits and hyphens.",
     )
     if fields.errors:
-        return _shipment_form(context, row, fields.values, fields.errors)
+        return _shipment_form(fields, row)
     context.insert(
         "shipments",
         order_id=row["id"],
@@ -179,37 +178,30 @@ def record_shipment(context: RequestContext, number: str) -> Response:
     return context.redirect(f"/orders/{number}")
 
 
-def _shipment_form(
-    context: RequestContext, row: sqlite3.Row, values: Mapping[str, str], errors: Mapping[str, str]
-) -> Response:
-    return context.render(
-        "ship.html", order=row, values=values, carriers=choices_of(CARRIERS), errors=errors
-    )
+def _shipment_form(fields: AdminFields, row: sqlite3.Row) -> Response:
+    return fields.page("ship.html", order=row, carriers=choices_of(CARRIERS))
 
 
 @SITE.get("/orders/{number}/address", signed_in=True)
 def address(context: RequestContext, number: str) -> Response:
     """Show the form for the shipping address."""
     row = order_of(context, number)
-    return context.render("order_address.html", order=row, values=row, fields=ADDRESS, errors={})
+    return AdminFields(context, row).page("order_address.html", order=row, fields=ADDRESS)
 
 
 @SITE.post("/orders/{number}/address", signed_in=True)
 def change_address(context: RequestContext, number: str) -> Response:
     """Change the shipping address of this order, and of no other."""
     row = order_of(context, number)
-    fields = Fields(context)
+    fields = AdminFields(context)
     for name in ("name", "street", "town"):
         fields.text(name, ADDRESS[name], most=80)
     fields.matching("postcode", "Postcode", r"[0-9]{5}", "A postcode has five digits.")
     wrong_phone = "Phone must be a number such as 0555 310 4416."
     fields.matching("phone", "Phone", r"[0-9+() -]{5,30}", wrong_phone)
-    values = fields.values
     if fields.errors:
-        return context.render(
-            "order_address.html", order=row, values=values, fields=ADDRESS, errors=fields.errors
-        )
-    context.update("orders", row["id"], **values)
+        return fields.page("order_address.html", order=row, fields=ADDRESS)
+    context.update("orders", row["id"], **fields.values)
     context.flash("The shipping address was saved.")
     return context.redirect(f"/orders/{number}")
 
@@ -227,11 +219,10 @@ def act(context: RequestContext, number: str, action: str) -> Response:
     return context.redirect(f"/orders/{number}")
 
 
-def _show(
-    context: RequestContext, row: sqlite3.Row, *, comment: str, errors: Mapping[str, str]
-) -> Response:
+def _show(fields: AdminFields, row: sqlite3.Row) -> Response:
+    context = fields.context
     order_id = row["id"]
-    return context.render(
+    return fields.page(
         "order.html",
         order=row,
         items=context.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", order_id),
@@ -240,9 +231,7 @@ def _show(
         ),
         shipments=context.rows("SELECT * FROM shipments WHERE order_id = ? ORDER BY id", order_id),
         actions=[action for action, statuses in FROM.items() if row["status"] in statuses],
-        comment=comment,
         is_notified=bool(context.field("notify")),
-        errors=errors,
     )
 
 

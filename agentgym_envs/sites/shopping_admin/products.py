@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.forms import Fields, read_whole, write_amount
+from agentgym_envs.sites.forms import read_whole, write_amount
 from agentgym_envs.sites.listing import Listing
-from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
 
 SORTING = {
@@ -25,10 +24,6 @@ SORTING = {
 MASS_ACTIONS = (("enable", "Enable"), ("disable", "Disable"), ("stock", "Set stock"))
 HIGHEST_STOCK = 99999
 _SKU = r"[A-Za-z0-9-]{3,20}"
-_TYPED = (
-    "name", "sku", "category_id", "brand", "price", "special_price", "stock", "colour", "material",
-    "weight_grams", "description", "is_enabled",
-)  # fmt: skip
 
 
 @SITE.get("/products", signed_in=True)
@@ -83,8 +78,8 @@ def change_many(context: RequestContext) -> Response:
 @SITE.get("/products/new", signed_in=True)
 def new_product(context: RequestContext) -> Response:
     """Show an empty form."""
-    values = dict.fromkeys(_TYPED, "") | {"is_enabled": True, "stock": "0", "weight_grams": "0"}
-    return _form(context, None, values, {})
+    values = {"is_enabled": True, "stock": "0", "weight_grams": "0"}
+    return _form(AdminFields(context, values), None)
 
 
 @SITE.post("/products/new", signed_in=True)
@@ -92,7 +87,7 @@ def add_product(context: RequestContext) -> Response:
     """Add a product."""
     product, fields = _read(context, 0)
     if fields.errors:
-        return _form(context, None, fields.typed(*_TYPED), fields.errors)
+        return _form(fields, None)
     product |= {"slug": _free_slug(context, product["name"]), "created_at": context.now}
     context.insert("products", **product)
     context.flash(f"{product['name']} was added.")
@@ -107,7 +102,7 @@ def edit_product(context: RequestContext, product_id: str) -> Response:
         "price": write_amount(row["price"]),
         "special_price": write_amount(row["special_price"]),
     }
-    return _form(context, row, values, {})
+    return _form(AdminFields(context, values), row)
 
 
 @SITE.post("/products/{product_id}", signed_in=True)
@@ -116,7 +111,7 @@ def save_product(context: RequestContext, product_id: str) -> Response:
     row = _product_of(context, product_id)
     product, fields = _read(context, row["id"])
     if fields.errors:
-        return _form(context, row, fields.typed(*_TYPED), fields.errors)
+        return _form(fields, row)
     context.update("products", row["id"], **product)
     context.flash(f"{product['name']} was saved.")
     return context.redirect(f"/products/{row['id']}")
@@ -127,16 +122,17 @@ def _product_of(context: RequestContext, product_id: str) -> sqlite3.Row:
     return context.find("There is no such product.", sql, read_id(product_id))
 
 
-def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], Fields]:
-    fields = Fields(context)
+def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], AdminFields]:
+    fields = AdminFields(context)
     categories = [str(row["id"]) for row in context.rows("SELECT id FROM categories")]
-    wrong = "Choose one of the values for the category."
     product: dict[str, Any] = {
         "name": fields.text("name", "Product name", most=120),
         "sku": fields.matching(
             "sku", "SKU", _SKU, "A SKU has 3 to 20 letters, digits and hyphens."
         ),
-        "category_id": fields.choice("category_id", categories, wrong),
+        "category_id": fields.choice(
+            "category_id", categories, "Choose one of the values for the category."
+        ),
         "brand": fields.text("brand", "Brand", most=60, least=0),
         "price": fields.amount("price", "Price"),
         "special_price": fields.amount("special_price", "Special price", is_required=False),
@@ -152,6 +148,7 @@ def _read(context: RequestContext, own_id: int) -> tuple[dict[str, Any], Fields]
         fields.errors["sku"] = "Another product has this SKU."
     if price is not None and special_price is not None and special_price >= price:
         fields.errors["special_price"] = "Special price must be lower than the price."
+    fields.typed("name", "sku", "brand", "colour", "material", "description")
     return product, fields
 
 
@@ -164,13 +161,8 @@ def _free_slug(context: RequestContext, name: str) -> str:
     return slug
 
 
-def _form(
-    context: RequestContext,
-    product: sqlite3.Row | None,
-    values: Mapping[str, Any],
-    errors: Mapping[str, str],
-) -> Response:
-    categories = context.rows(
+def _form(fields: AdminFields, product: sqlite3.Row | None) -> Response:
+    categories = fields.context.rows(
         "SELECT c.id, c.name, above.name AS above FROM categories c "
         "LEFT JOIN categories above ON above.id = c.parent_id "
         "WHERE NOT EXISTS (SELECT 1 FROM categories below WHERE below.parent_id = c.id) "
@@ -180,10 +172,6 @@ def _form(
         (row["id"], f"{row['above']} / {row['name']}" if row["above"] else row["name"])
         for row in categories
     ]
-    return context.render(
-        "product.html",
-        product=product,
-        values=values,
-        errors=errors,
-        categories=[("", "Choose a category"), *choices],
+    return fields.page(
+        "product.html", product=product, categories=[("", "Choose a category"), *choices]
     )

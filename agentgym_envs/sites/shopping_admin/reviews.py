@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
 
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.forms import Fields, choices_of, read_whole
+from agentgym_envs.sites.forms import choices_of, read_whole
 from agentgym_envs.sites.listing import Listing, order_choices
-from agentgym_envs.sites.shopping_admin.site import SITE
+from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
 
 STATUSES = ("approved", "pending", "rejected")
@@ -82,24 +80,23 @@ def change_many(context: RequestContext) -> Response:
 def edit_review(context: RequestContext, review_id: str) -> Response:
     """Show the form of a review."""
     row = _review_of(context, review_id)
-    return _form(context, row, dict(row), {})
+    return _form(AdminFields(context, row), row)
 
 
 @SITE.post("/reviews/{review_id}", signed_in=True)
 def save_review(context: RequestContext, review_id: str) -> Response:
     """Change a review."""
     row = _review_of(context, review_id)
-    fields = Fields(context)
-    wrong = "Choose one of the values for the {}."
+    fields = AdminFields(context)
     values = {
-        "status": fields.choice("status", STATUSES, wrong.format("status")),
-        "rating": fields.choice("rating", tuple("12345"), wrong.format("rating")),
+        "status": fields.chosen("status", STATUSES),
+        "rating": fields.chosen("rating", tuple("12345")),
         "nickname": fields.text("nickname", "Nickname", most=60),
         "title": fields.text("title", "Title", most=120),
         "body": fields.text("body", "Review", most=4000),
     }
     if fields.errors:
-        return _form(context, row, values, fields.errors)
+        return _form(fields, row)
     context.update("reviews", row["id"], **values)
     context.flash("The review was saved.")
     return context.redirect(f"/reviews/{row['id']}")
@@ -114,17 +111,10 @@ def _review_of(context: RequestContext, review_id: str) -> sqlite3.Row:
     )
 
 
-def _form(
-    context: RequestContext,
-    row: sqlite3.Row,
-    values: Mapping[str, Any],
-    errors: Mapping[str, str],
-) -> Response:
-    return context.render(
+def _form(fields: AdminFields, row: sqlite3.Row) -> Response:
+    return fields.page(
         "review.html",
         review=row,
-        values=values,
-        errors=errors,
         choices=choices_of(STATUSES),
         ratings=[(key, label) for key, label in order_choices(RATINGS) if key.isdecimal()],
     )
