@@ -71,7 +71,7 @@ class ALFWorldEnv(TextEnv):
         "plain": StrippedTextParser(),
         "react": RestParser(),
     }
-    floors: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {
+    baselines: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {
         "listed_order": lambda env: moves(Sweep(env.house)),
         "reverse_order": lambda env: moves(Sweep(env.house, backwards=True)),
     }

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from agentgym_envs.actions import ActionParser
 from agentgym_envs.actions.compat import OnlyActionParser, StrippedTextParser
+from agentgym_envs.babyai.baselines import word_overlap
 from agentgym_envs.babyai.compat import AgentGymGame
 from agentgym_envs.babyai.describe import THING_NAME
-from agentgym_envs.babyai.floors import word_overlap
 from agentgym_envs.babyai.game import DefaultGame, instructions_for
 from agentgym_envs.babyai.levels import SOURCE, make_level
 from agentgym_envs.babyai.skills import SINGLE_MOVES, SKILLS
@@ -51,7 +51,7 @@ class BabyAIEnv(GameEnv[DefaultGame | AgentGymGame]):
     verbs = SKILLS.verbs
     default_max_turns = 20
     source = SOURCE
-    floors = {"word_overlap": lambda env: word_overlap(env.game, seed=env.task.number)}
+    baselines = {"word_overlap": lambda env: word_overlap(env.game, seed=env.task.number)}
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": StrippedTextParser(),
         "react": OnlyActionParser(),

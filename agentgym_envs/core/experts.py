@@ -1,4 +1,4 @@
-"""Experts and floors of an environment: their moves as data, and as completions."""
+"""Experts and baselines of an environment: their moves as data, and as completions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _END: Any = object()
 
 
 class ExpertMixin:
-    """The experts of an environment, which writes `expert_moves` if it has one, and its floors."""
+    """The expert of an environment, if it writes `expert_moves`, and its baselines."""
 
-    floors: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {}
+    baselines: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {}
     """Policies by name that play by a rule alone, which an agent is to be compared with: functions
     of the environment that yield moves as `expert_moves` does, from a new episode on."""
 
@@ -85,20 +85,20 @@ class ExpertMixin:
         _ = self.task
         return self.__formatted(self.privileged_expert_moves if privileged else self.expert_moves)
 
-    def floor(self, name: str) -> Iterator[str]:
-        """Iterate over the actions of one of `floors`, as `expert` does over the expert's.
+    def baseline(self, name: str) -> Iterator[str]:
+        """Iterate over the actions of one of `baselines`, as `expert` does over the expert's.
 
         Raises:
             ResetNeeded: there has been no reset yet.
-            NoExpert: there is no floor of this name.
+            NoExpert: there is no baseline of this name.
         """
         _ = self.task
-        if name not in self.floors:
+        if name not in self.baselines:
             raise NoExpert(
-                f"{type(self).__name__} has no floor {name!r}; it has: "
-                f"{', '.join(self.floors) or 'none, but chance is the policy random'}"
+                f"{type(self).__name__} has no baseline {name!r}; it has: "
+                f"{', '.join(self.baselines) or 'none, but chance is the policy random'}"
             )
-        return self.__formatted(lambda: self.floors[name](self), f"floor {name}")
+        return self.__formatted(lambda: self.baselines[name](self), f"baseline {name}")
 
     def __formatted(
         self, moves: Callable[[], Iterator[ExpertMove]], who: str = "expert"

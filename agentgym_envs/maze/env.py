@@ -54,7 +54,7 @@ class MazeEnv(GameEnv[Walk]):
         "plain": WholeTextParser(),
         "react": FirstActionParser(),
     }
-    floors = {
+    baselines = {
         "toward_goal": lambda env: toward_goal(env.game),
         "right_hand": lambda env: right_hand(env.game),
         "nearest_unvisited": lambda env: nearest_unvisited(env.game),

@@ -38,7 +38,7 @@ def shortest(walk: Walk) -> Iterator[ExpertMove]:
     return _moves(walk, nearest)
 
 
-# Floors -------------------------------------------------------------------------------------------
+# Baselines ----------------------------------------------------------------------------------------
 
 
 def toward_goal(walk: Walk) -> Iterator[ExpertMove]:

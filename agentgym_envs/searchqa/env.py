@@ -15,10 +15,10 @@ from agentgym_envs.core.game import GameEnv
 from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.retrieval import Retriever, make_retriever
 from agentgym_envs.retrieval.documents import Corpus
+from agentgym_envs.searchqa.baselines import one_search, question_only
 from agentgym_envs.searchqa.compat import AgentGymEpisode
 from agentgym_envs.searchqa.desk import Desk
 from agentgym_envs.searchqa.episode import DefaultEpisode, Episode
-from agentgym_envs.searchqa.floors import one_search, question_only
 from agentgym_envs.searchqa.python_tool import check_sandbox
 from agentgym_envs.searchqa.questions import Question, QuestionSet
 from agentgym_envs.searchqa.sources import open_source
@@ -50,7 +50,7 @@ class SearchQAEnv(GameEnv[Episode]):
     instructions = DefaultEpisode.instructions
     verbs = DefaultEpisode.verbs
     default_max_turns = 30
-    floors = {
+    baselines = {
         "question_only": lambda env: question_only(env.game, env.questions),
         "one_search": lambda env: one_search(env.game, env.questions),
     }

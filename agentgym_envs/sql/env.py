@@ -97,7 +97,7 @@ class SQLEnv(TextEnv):
         "plain": WholeTextParser(),
         "react": FencedParser(),
     }
-    floors = {
+    baselines = {
         "commonest_answer": lambda env: commonest_answer(env.question, env.questions),
         "counted_table": lambda env: counted_table(env.question, env.database),
     }

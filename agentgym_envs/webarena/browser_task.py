@@ -27,9 +27,9 @@ from agentgym_envs.core import Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.webarena import prompts
 from agentgym_envs.webarena.backticks import BacktickParser
+from agentgym_envs.webarena.baselines import not_applicable
 from agentgym_envs.webarena.compat import OriginalText
 from agentgym_envs.webarena.evaluators import Judge, Verdict
-from agentgym_envs.webarena.floors import not_applicable
 from agentgym_envs.webarena.given import read_judge
 from agentgym_envs.webarena.judgement import Judgement, judge_episode
 from agentgym_envs.webarena.places import Episode, Place, open_start
@@ -65,7 +65,7 @@ class BrowserTaskEnv(TextEnv):
 
     verbs = VERBS
     instructions = prompts.instructions("plain")
-    floors = {"not_applicable": not_applicable}
+    baselines = {"not_applicable": not_applicable}
 
     def __init__(
         self,

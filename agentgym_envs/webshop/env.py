@@ -73,7 +73,7 @@ class WebShopEnv(TextEnv):
         "plain": WholeTextParser(),
         "react": BareActionParser(),
     }
-    floors = {
+    baselines = {
         "first_result": baselines.first_result,
         "first_affordable": baselines.first_affordable,
         "cheapest": baselines.cheapest,

@@ -69,7 +69,7 @@ class WordleEnv(TextEnv):
         "plain": WholeTextParser(),
         "react": FirstActionParser(),
     }
-    floors = {
+    baselines = {
         "list_order": lambda env: list_order(env.game),
         "first_fit": lambda env: first_fit(env.game),
     }

@@ -40,7 +40,7 @@ def hidden_word(game: Game) -> Iterator[ExpertMove]:
     yield ExpertMove(spelled(game.hidden))
 
 
-# Floors -------------------------------------------------------------------------------------------
+# Baselines ----------------------------------------------------------------------------------------
 
 
 def list_order(game: Game) -> Iterator[ExpertMove]:

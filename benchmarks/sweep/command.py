@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from agentgym_envs.machinery.secrets import hide_address
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.opening import check_playable
 from benchmarks.sweep.plan import Cell, grid
@@ -22,7 +21,12 @@ from trainers.options.environments import EnvConstructionArguments
 from trainers.options.errors import BROKEN_OFF, check_folder, refuse
 from trainers.options.models import default_dtype
 from trainers.options.parser import CommandParser
-from trainers.options.policies import ADDRESS, PolicyLoadingArguments, is_text_policy
+from trainers.options.policies import (
+    ADDRESS,
+    PolicyLoadingArguments,
+    is_text_policy,
+    policy_name,
+)
 from trainers.options.values import check_bounds, check_names, option
 from trainers.runs.provenance import run_record
 
@@ -41,7 +45,7 @@ class SweepArguments:
     )
     policy: list[str] = option(
         [],
-        "expert, expert:privileged, random, floor:NAME (a floor of the environments), tiny, "
+        "expert, expert:privileged, random, baseline:NAME (a baseline of the environments), tiny, "
         "smollm2, a folder, a Hugging Face id, a name of --policies or the address of an "
         "OpenAI-compatible server; repeat for several. By default all that --policies lists.",
         action="extend",
@@ -73,7 +77,7 @@ class SweepArguments:
         check_bounds(self)
         check_folder("out", self.out)
         named = list(dict.fromkeys(self.policy))
-        self.policy = list(map(hide_address, named))
+        self.policy = list(map(policy_name, named))
         if len(set(self.policy)) < len(named):
             raise ValueError(
                 f"policies that differ in their secrets only cannot be told apart in one sweep, "

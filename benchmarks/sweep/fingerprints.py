@@ -45,7 +45,7 @@ def policy_fingerprint(
 ) -> str:
     """Return a digest of what a policy is: of the files that it is loaded from, or its endpoint.
 
-    It is empty where there is none: expert, chance and floors have no files, and addresses and
+    It is empty where there is none: expert, chance and baselines have no files, and addresses and
     Hugging Face ids are taken at their name.
 
     Args:

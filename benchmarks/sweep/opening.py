@@ -14,7 +14,7 @@ from trainers.options.policies import (
     ADDRESS,
     PolicyArguments,
     PolicyLoadingArguments,
-    check_floor,
+    check_baseline,
     is_text_policy,
 )
 from trainers.policies.open import check_model, open_environments, open_policy
@@ -27,13 +27,13 @@ def check_playable(cells: Sequence[Cell]) -> None:
     Raises:
         UsageError: one cannot be opened.
     """
-    floors: dict[str, tuple[str, ...]] = {}
+    baselines: dict[str, tuple[str, ...]] = {}
     for cell in {cell.scenario: cell for cell in cells}.values():
         environments = environments_of(cell, num_envs=1)
-        floors.update(environments.floors)
+        baselines.update(environments.baselines)
         environments.close()
     for cell in {cell.policy: cell for cell in cells}.values():
-        check_floor(cell.policy, floors)
+        check_baseline(cell.policy, baselines)
         policy = policy_of(cell)
         if policy.is_served:
             open_policy(policy, arguments_of(EpisodeArguments, cell), seed=cell.seed)

@@ -19,7 +19,7 @@ import gymnasium as gym
 from agentgym_envs import TextEnv, resolve_env_id
 from agentgym_envs.content.files import write_whole
 from trainers.evaluation.intervals import Estimate, wilson
-from trainers.options.policies import FLOOR
+from trainers.options.policies import BASELINE
 
 FILE = Path(__file__).with_name("baselines.json")
 
@@ -131,7 +131,7 @@ def measure(
     assert isinstance(env, TextEnv)
     task_ids = env.task_ids(split)[::every]
     today = datetime.now(UTC).date().isoformat()
-    for name in env.floors:
+    for name in env.baselines:
         solved = [task_id for task_id in task_ids if _solves(env, task_id, name)]
         yield Measured(
             env_id,
@@ -139,7 +139,7 @@ def measure(
             split,
             env.max_turns,
             env.max_turns == env.default_max_turns,
-            f"{FLOOR}{name}",
+            f"{BASELINE}{name}",
             len(task_ids),
             tuple(map(_number, solved)),
             today,
@@ -153,7 +153,7 @@ def _number(task_id: str) -> int:
 
 def _solves(env: TextEnv, task_id: str, name: str) -> bool:
     env.reset(options={"task_id": task_id})
-    for action in env.floor(name):
+    for action in env.baseline(name):
         *_, terminated, truncated, info = env.step(action)
         if terminated or truncated:
             return bool(info["success"])

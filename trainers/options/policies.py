@@ -17,8 +17,9 @@ from trainers.tokens.generation import Sampling
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""
-FLOOR = "floor:"
-"""What the name of an environment's floor stands behind."""
+BASELINE = "baseline:"
+"""What the name of an environment's baseline stands behind."""
+_OLD_BASELINE = "floor:"
 TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
 _SPEAKING = (
@@ -117,10 +118,10 @@ def _endpoint(entry: Any, where: str) -> Endpoint:
         if not isinstance(values.get(key, "-"), str) or not values.get(key, "-").strip():
             raise ValueError(f"{where}: {key} must be a text, got {masked(values[key])!r}")
     name, endpoint = values["name"], values["endpoint"]
-    if not _NAME.fullmatch(name) or name in _RESERVED or name.startswith(FLOOR):
+    if not _NAME.fullmatch(name) or name in _RESERVED or name.startswith(BASELINE):
         raise ValueError(
             f"{where}: name must be of letters, digits, spaces and . _ - + @ :, and none of "
-            f"{', '.join(sorted(_RESERVED))}, nor begin with {FLOOR}; got {name!r}"
+            f"{', '.join(sorted(_RESERVED))}, nor begin with {BASELINE}; got {name!r}"
         )
     if not endpoint.startswith(("http://", "https://")):
         raise ValueError(
@@ -166,25 +167,32 @@ def _fields_of(kind: type, entry: Any, where: str, *, needed: tuple[str, ...]) -
     return dict(entry)
 
 
+def policy_name(policy: str) -> str:
+    """Return a policy as results name it: without secrets, and `floor:NAME` as a baseline."""
+    if policy.startswith(_OLD_BASELINE):
+        policy = BASELINE + policy.removeprefix(_OLD_BASELINE)
+    return hide_address(policy)
+
+
 def is_text_policy(name: str) -> bool:
-    """Return whether a policy has neither tokens nor a server: expert, chance or a floor."""
-    return name in TEXT_POLICIES or name.startswith(FLOOR)
+    """Return whether a policy has neither tokens nor a server: expert, random or a baseline."""
+    return name in TEXT_POLICIES or name.startswith(BASELINE)
 
 
-def check_floor(policy: str, floors: Mapping[str, Collection[str]]) -> None:
-    """Check that every environment has the floor that a policy names, if it names one.
+def check_baseline(policy: str, baselines: Mapping[str, Collection[str]]) -> None:
+    """Check that every environment has the baseline that a policy names, if it names one.
 
     Args:
         policy: as `--policy` takes it.
-        floors: those of each environment, by its name.
+        baselines: those of each environment, by its name.
 
     Raises:
         UsageError: one has it not.
     """
-    name = policy.removeprefix(FLOOR)
-    lacking = [env for env, names in floors.items() if name not in names]
-    if policy.startswith(FLOOR) and lacking:
-        known = "; ".join(f"{env}: {', '.join(names)}" for env, names in floors.items() if names)
+    name = policy.removeprefix(BASELINE)
+    lacking = [env for env, names in baselines.items() if name not in names]
+    if policy.startswith(BASELINE) and lacking:
+        known = "; ".join(f"{env}: {', '.join(names)}" for env, names in baselines.items() if names)
         raise UsageError(
             f"`policy={policy}`: there is no baseline {name!r} in {', '.join(lacking)}, "
             + (f"but {known}" if known else "nor another one")
@@ -252,8 +260,8 @@ class PolicyArguments(PolicyLoadingArguments):
 
     policy: str = option(
         "expert",
-        "expert, expert:privileged (may use what no observation has shown), random, floor:NAME (a "
-        "floor of the environment), tiny, smollm2, a Hugging Face id, a local folder, a GGUF "
+        "expert, expert:privileged (may use what no observation has shown), random, baseline:NAME "
+        "(a baseline of the environment), tiny, smollm2, a Hugging Face id, a local folder, a GGUF "
         "file, a name of --policies, or the address of an OpenAI-compatible server, "
         "http://host:port/v1 (key: OPENAI_API_KEY).",
         aliases=["--model"],
@@ -265,7 +273,7 @@ class PolicyArguments(PolicyLoadingArguments):
     )
 
     def __post_init__(self) -> None:
-        self.policy = hide_address(self.policy)
+        self.policy = policy_name(self.policy)
         super().__post_init__()
         named = self.named
         if named and self.policy not in named:

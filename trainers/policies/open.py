@@ -13,7 +13,7 @@ from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.backends import ModelSource
 from trainers.options.errors import UsageError, check_kind, explain_load_errors
 from trainers.options.models import MODEL_NAMES
-from trainers.options.policies import TEXT_POLICIES, PolicyArguments, check_floor, is_text_policy
+from trainers.options.policies import TEXT_POLICIES, PolicyArguments, check_baseline, is_text_policy
 from trainers.options.values import check_names
 from trainers.policies.scripted import scripted_policy
 from trainers.rollout.environments import MOST_ENVS, Environments
@@ -142,10 +142,10 @@ def open_rollout(
     """Open the policy that `args` name, as `open_policy` does, and return what plays with it.
 
     Raises:
-        UsageError: as `open_policy`, or an environment has no floor of the name.
+        UsageError: as `open_policy`, or an environment has no baseline of the name.
     """
     check_names(budgets, environments.env_ids)
-    check_floor(args.policy, environments.floors)
+    check_baseline(args.policy, environments.baselines)
     policy = open_policy(args, budgets, seed=seed, model=model, client=client)
     return environments.rollout(policy, failure_rules=budgets.failure_rules)
 
@@ -199,6 +199,6 @@ def _explain_load_errors(policy: str) -> AbstractContextManager[None]:
     return explain_load_errors(
         policy,
         names=(*TEXT_POLICIES, *MODEL_NAMES),
-        otherwise=f"{', '.join(TEXT_POLICIES)}, floor:NAME, {', '.join(MODEL_NAMES)}, a folder, a "
-        "Hugging Face id or the address of an OpenAI-compatible server",
+        otherwise=f"{', '.join(TEXT_POLICIES)}, baseline:NAME, {', '.join(MODEL_NAMES)}, a folder, "
+        "a Hugging Face id or the address of an OpenAI-compatible server",
     )

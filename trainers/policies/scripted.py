@@ -1,4 +1,4 @@
-"""Policies without tokens: the environment's expert and floors, chance, and any function."""
+"""Policies without tokens: the environment's expert and baselines, chance, and any function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.options.policies import FLOOR
+from trainers.options.policies import BASELINE, policy_name
 from trainers.rollout.policy import Episode, Policy, Reply, Stop
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.seeds import batch_seed
@@ -22,18 +22,18 @@ _WORDS = re.compile(r"\w+(?:[ -]\w+){0,2}")
 
 
 class ExpertPolicy(Policy):
-    """Plays the actions of the environment's expert or of a floor; stops where it has none left.
+    """Plays the actions of the environment's expert or of a baseline; stops where it has none left.
 
     Args:
         privileged: ask the expert that may use what no observation has shown.
-        floor: play this one of the environment's `floors` instead.
+        baseline: play this one of the environment's `baselines` instead.
     """
 
-    def __init__(self, *, privileged: bool = False, floor: str | None = None) -> None:
+    def __init__(self, *, privileged: bool = False, baseline: str | None = None) -> None:
         self._kwargs: dict[str, Any] = {"privileged": True} if privileged else {}
         self.name = "expert:privileged" if privileged else "expert"
-        if floor is not None:
-            self._kwargs, self.name = {"floor": floor}, f"{FLOOR}{floor}"
+        if baseline is not None:
+            self._kwargs, self.name = {"baseline": baseline}, f"{BASELINE}{baseline}"
 
     def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
         """Ask each episode's expert for its next action."""
@@ -125,7 +125,7 @@ class FunctionPolicy(Policy):
 
 
 def scripted_policy(policy: str | TextFunction | Policy, *, seed: int = 0) -> Policy:
-    """Return the policy that `"expert"`, `"random"`, `"floor:NAME"` or a function names.
+    """Return the policy that `"expert"`, `"random"`, `"baseline:NAME"` or a function names.
 
     Args:
         policy: one of these, or a policy, which is returned as it is.
@@ -134,16 +134,18 @@ def scripted_policy(policy: str | TextFunction | Policy, *, seed: int = 0) -> Po
     Raises:
         ValueError: there is no such policy.
     """
+    if isinstance(policy, str):
+        policy = policy_name(policy)
     if policy in ("expert", "expert:privileged"):
         return ExpertPolicy(privileged=policy != "expert")
     if policy == "random":
         return RandomPolicy(seed)
-    if isinstance(policy, str) and policy.startswith(FLOOR):
-        return ExpertPolicy(floor=policy.removeprefix(FLOOR))
+    if isinstance(policy, str) and policy.startswith(BASELINE):
+        return ExpertPolicy(baseline=policy.removeprefix(BASELINE))
     if isinstance(policy, str):
         raise ValueError(
             f"unknown policy {policy!r}; allowed: 'expert', 'expert:privileged', 'random', "
-            f"'{FLOOR}NAME' or a function"
+            f"'{BASELINE}NAME' or a function"
         )
     return policy if isinstance(policy, Policy) else FunctionPolicy(policy)
 
@@ -164,8 +166,8 @@ def play(
     Args:
         env: where to play, as in `Rollout`.
         task_ids: the tasks; more than there are slots is fine.
-        policy: `"expert"`, `"expert:privileged"`, `"random"`, `"floor:NAME"`, a function from the
-            observations so far to a completion, or a `Policy`.
+        policy: `"expert"`, `"expert:privileged"`, `"random"`, `"baseline:NAME"`, a function from
+            the observations so far to a completion, or a `Policy`.
         global_step: optimizer step, for the record.
         seed: of the random policy.
         policy_name: recorded in the trajectories; None takes the policy's own.

@@ -161,9 +161,9 @@ class Environments:
         return max(env.max_turns for env in self._probes.values())
 
     @cached_property
-    def floors(self) -> dict[str, tuple[str, ...]]:
-        """The floors of each environment, by what tables call it."""
-        return {self.names[name]: tuple(env.floors) for name, env in self._probes.items()}
+    def baselines(self) -> dict[str, tuple[str, ...]]:
+        """The baselines of each environment, by what tables call it."""
+        return {self.names[name]: tuple(env.baselines) for name, env in self._probes.items()}
 
     @cached_property
     def weights(self) -> dict[str, int]:

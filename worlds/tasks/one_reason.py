@@ -20,7 +20,7 @@ from agentgym_envs.webarena.evaluators.impossible import RECENT_PAGES, is_page, 
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
-from worlds.tasks.floors import is_impossible
+from worlds.tasks.baselines import is_impossible
 
 JOINS = (", ", " ", "; ", ". ", " and ", " or ", " because ", " - ", "/", "\n")
 LONGEST_WALK = WebArenaEnv.default_max_turns - 1

@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.task_set import subtask_of
-from worlds.tasks.floors import is_impossible
+from worlds.tasks.baselines import is_impossible
 
 PAPER_SIZES = {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5}
 """The panel of the paper (arXiv 2509.08755), which counts GitLab and Reddit as one."""

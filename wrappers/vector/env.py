@@ -264,17 +264,17 @@ class TextVectorEnv:
         return self._ask("call", name, args, kwargs)
 
     def expert_actions(
-        self, where: Sequence[bool] | None = None, *, floor: str | None = None, **kwargs: Any
+        self, where: Sequence[bool] | None = None, *, baseline: str | None = None, **kwargs: Any
     ) -> list[str | None]:
-        """Take the next action of the expert, or a floor, of every slot whose episode is not over.
+        """Take the expert's or a baseline's next action in each slot whose episode is not over.
 
         It serves every backend, as `call("expert")` cannot: an iterator stays in its process.
         Each action must be played before the next is asked for.
 
         Args:
             where: ask only these slots; None asks all.
-            floor: one of the environments' `floors`, which is asked in place of their experts.
-            **kwargs: passed to each `expert`. They and `floor` stay the same through an episode.
+            baseline: one of the environments' `baselines`, asked in place of their experts.
+            **kwargs: passed to each `expert`. They and `baseline` stay the same through an episode.
 
         Returns:
             an action per slot; None where the slot was not asked, is over, has failed, or its
@@ -290,7 +290,7 @@ class TextVectorEnv:
         ]
         self._calls.check_settled(requested, "expert_actions")
         answers = self._calls.gather(
-            {i: Call((self._begin(i, "expert_action", floor, kwargs),)) for i in requested}
+            {i: Call((self._begin(i, "expert_action", baseline, kwargs),)) for i in requested}
         )
         return [answers.get(index) for index in range(self.num_envs)]
 

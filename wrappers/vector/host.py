@@ -94,14 +94,14 @@ class EnvHost:
         with self._exits_as_failures():
             return self.get(name)(*args, **kwargs)
 
-    def expert_action(self, floor: str | None, kwargs: Mapping[str, Any]) -> str | None:
-        """Take the next action of `floor(floor)`, or of `expert(**kwargs)`; None at the end.
+    def expert_action(self, baseline: str | None, kwargs: Mapping[str, Any]) -> str | None:
+        """Take the next action of `baseline(baseline)`, or of `expert(**kwargs)`; None at the end.
 
         One iterator serves the episode, so each action must be played before the next is asked for,
         and all are asked for with the same arguments.
         """
         if self._moves is None:
-            name, args = ("expert", ()) if floor is None else ("floor", (floor,))
+            name, args = ("expert", ()) if baseline is None else ("baseline", (baseline,))
             self._moves = self.call(name, args, dict(kwargs))
         with self._exits_as_failures():
             return next(self._moves, None)

@@ -57,14 +57,14 @@ def test_the_expert_goes_on_from_any_state(compat: str | None) -> None:
             assert solves(env), number
 
 
-@pytest.mark.parametrize(("floor", "first"), [("listed_order", 0), ("reverse_order", -1)])
-def test_a_sweep_goes_through_the_places_in_their_order(floor: str, first: int) -> None:
+@pytest.mark.parametrize(("baseline", "first"), [("listed_order", 0), ("reverse_order", -1)])
+def test_a_sweep_goes_through_the_places_in_their_order(baseline: str, first: int) -> None:
     env = ALFWorldEnv(split="test", max_turns=200)
     solved = 0
     for task_id in env.task_ids()[::10]:
         env.reset(options={"task_id": task_id})
-        assert next(env.floor(floor)) == f"go to {env.house.places[first].name}"
-        for action in env.floor(floor):
+        assert next(env.baseline(baseline)) == f"go to {env.house.places[first].name}"
+        for action in env.baseline(baseline):
             *_, info = env.step(action)
             assert info["is_valid_action"]
         solved += info["success"] and info["turn"] <= 30
@@ -79,7 +79,7 @@ def test_the_hard_suite_s_turns_are_too_few_for_a_sweep() -> None:
         solved[policy] = 0
         for task_id in env.task_ids("test")[::4]:
             env.reset(options={"task_id": task_id})
-            for action in env.expert() if policy == "expert" else env.floor(policy):
+            for action in env.expert() if policy == "expert" else env.baseline(policy):
                 *_, terminated, truncated, info = env.step(action)
                 if terminated or truncated:
                     break

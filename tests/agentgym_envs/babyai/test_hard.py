@@ -8,7 +8,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import check_text_env
-from agentgym_envs.babyai.floors import word_overlap
+from agentgym_envs.babyai.baselines import word_overlap
 from agentgym_envs.babyai.levels import AGENTGYM_LEVELS
 
 SINGLE = {"turn left", "turn right", "move forward", "pick up", "drop", "toggle"}

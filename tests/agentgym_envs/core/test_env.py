@@ -382,37 +382,37 @@ def by_fives(env: CountingEnv) -> Iterator[ExpertMove]:
 
 
 class Floored(CountingEnv):
-    floors = {"by_fives": by_fives, "broken": lambda env: iter([ExpertMove(str(1 // 0))])}
+    baselines = {"by_fives": by_fives, "broken": lambda env: iter([ExpertMove(str(1 // 0))])}
 
 
-def test_floors_play_by_name_in_the_action_format() -> None:
+def test_baselines_play_by_name_in_the_action_format() -> None:
     env = Floored(action_format="react")
     env.reset(options={"task_id": 9})
-    actions = env.floor("by_fives")
+    actions = env.baseline("by_fives")
     assert next(actions) == "Thought: the counter is 0\nAction: add 5"
     env.step("Action: add 5")
     assert env.step(next(actions))[4]["success"]
 
 
-def test_a_floor_that_is_not_there_is_named_with_those_that_are() -> None:
+def test_a_baseline_that_is_not_there_is_named_with_those_that_are() -> None:
     env = Floored()
     with pytest.raises(ResetNeeded):
-        env.floor("by_fives")
+        env.baseline("by_fives")
     env.reset()
-    with pytest.raises(NoExpert, match="Floored has no floor 'luck'; it has: by_fives, broken"):
-        env.floor("luck")
+    with pytest.raises(NoExpert, match="Floored has no baseline 'luck'; it has: by_fives, broken"):
+        env.baseline("luck")
     env = CountingEnv()
     env.reset()
     with pytest.raises(NoExpert, match="it has: none, but chance is the policy random"):
-        env.floor("luck")
+        env.baseline("luck")
 
 
-def test_what_a_floor_raises_names_it_and_the_task() -> None:
+def test_what_a_baseline_raises_names_it_and_the_task() -> None:
     env = Floored()
     env.reset(options={"task_id": 8})
     with pytest.raises(ZeroDivisionError) as raised:
-        next(env.floor("broken"))
-    assert raised.value.__notes__ == ["raised by the floor broken in counting_8, after turn 0"]
+        next(env.baseline("broken"))
+    assert raised.value.__notes__ == ["raised by the baseline broken in counting_8, after turn 0"]
 
 
 def test_verbs_of_one_name_are_refused() -> None:

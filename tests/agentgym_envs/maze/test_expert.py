@@ -121,11 +121,11 @@ def test_the_right_hand_comes_to_every_goal_and_straight_on_does_not() -> None:
     env = made(max_turns=100)
     reached = {"right_hand": 0, "toward_goal": 0}
     for number in range(2000, 2150):
-        for floor in reached:
+        for baseline in reached:
             env.reset(options={"task_id": number})
-            for action in env.floor(floor):
+            for action in env.baseline(baseline):
                 *_, info = env.step(action)
-            reached[floor] += info["success"]
+            reached[baseline] += info["success"]
     assert reached["right_hand"] == 150
     assert 0 < reached["toward_goal"] < 40
 
@@ -138,7 +138,7 @@ def test_rules_that_do_not_plan_stay_clearly_below_the_expert_in_rooms() -> None
     for task_id in task_ids:
         for name in reached:
             env.reset(options={"task_id": task_id})
-            for action in env.expert() if name == "expert" else env.floor(name):
+            for action in env.expert() if name == "expert" else env.baseline(name):
                 *_, terminated, truncated, info = env.step(action)
                 if terminated or truncated:
                     break
@@ -151,7 +151,7 @@ def test_the_nearest_unvisited_cell_is_sought_through_cells_that_were_seen() -> 
     env = made(max_turns=100)
     for number in (4, 2011, 7003):
         env.reset(options={"task_id": number})
-        for action in itertools.islice(env.floor("nearest_unvisited"), 30):
+        for action in itertools.islice(env.baseline("nearest_unvisited"), 30):
             before = set(env.game.seen)
             *_, terminated, _, info = env.step(action)
             assert info["is_valid_action"]

@@ -9,7 +9,7 @@ _NEEDING_SEARCH = [
     "test_env.py",
     "test_expert.py",
     "test_expert_embedded.py",
-    "test_floors.py",
+    "test_baselines.py",
     "test_fuzz.py",
 ]
 _NEEDING_MONTY = ["test_python_tool.py"]

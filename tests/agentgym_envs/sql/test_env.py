@@ -174,17 +174,17 @@ def test_the_expert_keeps_within_its_turns_and_goes_on_from_anywhere(
         assert info["success"]
 
 
-def test_the_floors_hardly_ever_answer() -> None:
+def test_the_baselines_hardly_ever_answer() -> None:
     env = made(split="test")
-    for floor, most in (("commonest_answer", 0.04), ("counted_table", 0.02)):
+    for baseline, most in (("commonest_answer", 0.04), ("counted_table", 0.02)):
         won = 0
         for task_id in env.task_ids():
             env.reset(options={"task_id": task_id})
-            for action in env.floor(floor):
+            for action in env.baseline(baseline):
                 *_, terminated, _, info = env.step(action)
                 won += info["success"]
             assert terminated
-        assert won <= most * len(env.task_ids()), (floor, won)
+        assert won <= most * len(env.task_ids()), (baseline, won)
 
 
 LINES = "SELECT COUNT(*)\nFROM posts\nWHERE id = 1\n   OR id = 2"

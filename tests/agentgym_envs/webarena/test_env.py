@@ -233,10 +233,10 @@ def test_broken_machinery_is_a_failure(env: WebArenaEnv, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
-def test_a_floor_gives_every_task_up(tmp_path: Path, action_format: str) -> None:
+def test_a_baseline_gives_every_task_up(tmp_path: Path, action_format: str) -> None:
     env = small_tasks.make(tmp_path, action_format=action_format)
     begin(env, 0)
-    (action,) = env.floor("not_applicable")
+    (action,) = env.baseline("not_applicable")
     *_, terminated, _, info = env.step(action)
     assert terminated and info["answer"].startswith("N/A - ") and not info["success"]
 

@@ -231,9 +231,9 @@ def test_the_expert_keeps_within_its_turns() -> None:
 def test_the_rule_of_the_paper_buys_the_first_hit() -> None:
     env = made()
     env.reset(options={"task_id": 6775})
-    moves = list(env.floor("first_result"))
+    moves = list(env.baseline("first_result"))
     assert moves == [f"search[{env.goal}]"]  # nothing was played, so there is no hit
-    for action in env.floor("first_result"):
+    for action in env.baseline("first_result"):
         *_, info = env.step(action)
     assert info["purchase"]["asin"] == env.visit.hits[0].asin
     assert info["turn"] == 3
@@ -242,7 +242,7 @@ def test_the_rule_of_the_paper_buys_the_first_hit() -> None:
 def test_a_rule_chooses_every_option_that_the_instruction_names() -> None:
     env = made()
     env.reset(options={"task_id": 6775})
-    for action in env.floor("first_affordable"):
+    for action in env.baseline("first_affordable"):
         *_, info = env.step(action)
     (product,) = (p for p in env.shop.products if p.asin == info["purchase"]["asin"])
     asked = {name: value for name, value in env.task_goal.options}
@@ -252,14 +252,14 @@ def test_a_rule_chooses_every_option_that_the_instruction_names() -> None:
     assert product is affordable[0]
 
 
-@pytest.mark.parametrize("name", [name for name in WebShopEnv.floors if name != "first_result"])
+@pytest.mark.parametrize("name", [name for name in WebShopEnv.baselines if name != "first_result"])
 def test_no_rule_without_understanding_solves_a_fifth_of_the_tasks(name: str) -> None:
     env = made()
     task_ids = env.task_ids("test")[::2] + env.task_ids("train")[::45]
     solved = 0
     for task_id in task_ids:
         env.reset(options={"task_id": task_id})
-        for action in env.floor(name):
+        for action in env.baseline(name):
             *_, truncated, info = env.step(action)
         assert not truncated, task_id
         solved += info["success"]

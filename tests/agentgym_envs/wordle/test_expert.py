@@ -110,12 +110,12 @@ def test_the_privileged_expert_needs_one_guess() -> None:
 
 
 @pytest.mark.parametrize(
-    ("floor", "least", "most"), [("list_order", 5, 30), ("first_fit", 90, 100)]
+    ("baseline", "least", "most"), [("list_order", 5, 30), ("first_fit", 90, 100)]
 )
-def test_floors_end_and_reach_what_they_can(floor: str, least: int, most: int) -> None:
+def test_baselines_end_and_reach_what_they_can(baseline: str, least: int, most: int) -> None:
     env = made()
     solved = 0
     for number in range(100):
         env.reset(options={"task_id": number})
-        solved += solves(env, env.floor(floor))
+        solved += solves(env, env.baseline(baseline))
     assert least <= solved <= most

@@ -57,8 +57,10 @@ def test_the_strongest_baseline_stands_below_the_policies_it_was_measured_like()
     played = [maze_setting("p0", 60), maze_setting("p0", 7)]
     *_, last = panel_table(played)
     label = "strongest baseline, 60 turns"
-    assert last == [f"{label}: floor:nearest_unvisited", "47.5"]
-    assert summary_table(played)[3:] == [[label, "47.5% (40.7 to 54.4), floor:nearest_unvisited"]]
+    assert last == [f"{label}: baseline:nearest_unvisited", "47.5"]
+    assert summary_table(played)[3:] == [
+        [label, "47.5% (40.7 to 54.4), baseline:nearest_unvisited"]
+    ]
     altered = replace(played[0], is_altered=True)
     assert len(panel_table([altered])) == 2
 

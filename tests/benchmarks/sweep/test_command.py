@@ -114,10 +114,10 @@ def test_a_policy_that_cannot_be_opened_leaves_no_trace(capsys, tmp_path):
 
 
 @pytest.mark.usefixtures("counting")
-def test_a_floor_that_an_environment_has_not_leaves_no_trace(capsys, tmp_path):
+def test_a_baseline_that_an_environment_has_not_leaves_no_trace(capsys, tmp_path):
     out = tmp_path / "sweep"
-    told = refused(capsys, "--out", str(out), "--policy", "floor:luck")
-    assert "--policy floor:luck: there is no baseline 'luck' in " in told
+    told = refused(capsys, "--out", str(out), "--policy", "baseline:luck")
+    assert "--policy baseline:luck: there is no baseline 'luck' in " in told
     assert ", nor another one; --policy random plays everywhere" in told
     assert not out.exists()
 

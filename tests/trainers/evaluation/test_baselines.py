@@ -45,7 +45,7 @@ def test_what_is_shipped_is_what_the_baselines_reach(
 
 ROWS = tuple(
     Measured("agentgym/Maze-v0", "maze v1", "test", 15, True, policy, 4, solved, "2026-11-28")
-    for policy, solved in (("floor:one", (1, 2)), ("floor:other", (3,)))
+    for policy, solved in (("baseline:one", (1, 2)), ("baseline:other", (3,)))
 )
 
 
@@ -59,8 +59,8 @@ def test_the_strongest_baseline_is_that_on_the_tasks_that_were_played(
         baseline = strongest("agentgym/Maze-v0", source, "test", task_ids, **kwargs)
         return "" if baseline is None else f"{baseline.policy} {baseline.success.value}"
 
-    assert best(["maze_1", "maze_2", "maze_3", "maze_4"]) == "floor:one 0.5"
-    assert best(["maze_3", "maze_4"], max_turns=15) == "floor:other 0.5"
+    assert best(["maze_1", "maze_2", "maze_3", "maze_4"]) == "baseline:one 0.5"
+    assert best(["maze_3", "maze_4"], max_turns=15) == "baseline:other 0.5"
     assert best(["maze_1"], max_turns=50) == ""
     assert best(["maze_1"], source="maze v2") == ""
 
@@ -70,7 +70,9 @@ def test_eval_prints_the_strongest_baseline_beside_the_score(
 ) -> None:
     assert main(["--env", "Maze", "--policy", "expert", "--split", "test"]) == 0
     *_, last = capsys.readouterr().out.strip().splitlines()
-    assert last.startswith("strongest baseline, floor:best_first: success 89.1% (95% interval 83.")
+    assert last.startswith(
+        "strongest baseline, baseline:best_first: success 89.1% (95% interval 83."
+    )
     arguments = ["--env", "Maze", "--policy", "expert", "--split", "test", "--num_tasks", "3"]
     assert main([*arguments, "--env_kwargs", '{"compat": "agentgym"}']) == 0
     assert "baseline" not in capsys.readouterr().out

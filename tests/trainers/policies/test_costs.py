@@ -263,9 +263,9 @@ def test_several_processes_add_to_one_total(tmp_path: Path) -> None:
         ({"nmae": "x"}, r"unknown key 'nmae'; did you mean name\?"),
         (
             {"name": "random"},
-            "random, smollm2, smollm2-textcraft, tiny, nor begin with floor:; got 'random'",
+            "random, smollm2, smollm2-textcraft, tiny, nor begin with baseline:; got 'random'",
         ),
-        ({"name": "floor:luck"}, "nor begin with floor:; got 'floor:luck'"),
+        ({"name": "baseline:luck"}, "nor begin with baseline:; got 'baseline:luck'"),
         ({"name": "a/b"}, "got 'a/b'"),
         ({"name": 7}, "name must be a text, got 7"),
         ({"endpoint": "localhost"}, "an address such as https://host/v1, got 'localhost'"),

@@ -1,8 +1,10 @@
 import pytest
 
 from agentgym_envs.errors import NoExpert
+from benchmarks.sweep.command import SweepArguments
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
-from trainers.policies.scripted import ExpertPolicy, FunctionPolicy, play
+from trainers.options.policies import PolicyArguments
+from trainers.policies.scripted import ExpertPolicy, FunctionPolicy, play, scripted_policy
 from trainers.rollout.rollout import Rollout
 from wrappers import FixedHorizon, TextVectorEnv
 
@@ -115,17 +117,24 @@ def test_an_environment_without_a_privileged_expert_says_so():
 
 
 @pytest.mark.parametrize("backend", ["sync", "thread", "process"])
-def test_a_floor_of_the_environment_is_a_policy(backend):
+def test_a_baseline_of_the_environment_is_a_policy(backend):
     with TextVectorEnv("agentgym/BabyAI-v0", 2, backend=backend) as env:
-        trajectories = play(env, ["babyai_31", "babyai_3"], "floor:word_overlap")
-    assert [t.policy for t in trajectories] == ["floor:word_overlap"] * 2
+        trajectories = play(env, ["babyai_31", "babyai_3"], "baseline:word_overlap")
+    assert [t.policy for t in trajectories] == ["baseline:word_overlap"] * 2
     assert all(t.turns for t in trajectories)
 
 
-def test_a_floor_that_is_not_there_is_named():
+def test_a_baseline_by_the_name_that_files_of_0_1_hold_is_the_baseline():
+    assert scripted_policy("floor:word_overlap").name == "baseline:word_overlap"
+    assert PolicyArguments(policy="floor:word_overlap").policy == "baseline:word_overlap"
+    sweep = SweepArguments(suite="maze-hard", policy=["floor:best_first"])
+    assert sweep.policy == ["baseline:best_first"]
+
+
+def test_a_baseline_that_is_not_there_is_named():
     with TextVectorEnv("agentgym/BabyAI-v0", 1) as env:
-        with pytest.raises(NoExpert, match="no floor 'luck'; it has: word_overlap"):
-            play(env, ["babyai_31"], "floor:luck")
+        with pytest.raises(NoExpert, match="no baseline 'luck'; it has: word_overlap"):
+            play(env, ["babyai_31"], "baseline:luck")
 
 
 def test_an_unknown_policy_is_named():

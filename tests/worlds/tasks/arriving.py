@@ -12,8 +12,8 @@ from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.tasks.files import WebTask
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from worlds.sites.setting import Setting
+from worlds.tasks.baselines import Baselines, baselines
 from worlds.tasks.drawing import STRIDE, TEMPLATES
-from worlds.tasks.floors import Floors, floors
 from worlds.tasks.template import World
 
 TASKS = EmbeddedTasks(open_content())
@@ -37,8 +37,8 @@ def everything() -> list[WebTask]:
     return [task_of(number) for split in TASKS.splits for number in TASKS.numbers(split)]
 
 
-def floors_of(numbers: Iterable[int]) -> Floors:
-    return floors([task_of(number) for number in numbers], everything())
+def baselines_of(numbers: Iterable[int]) -> Baselines:
+    return baselines([task_of(number) for number in numbers], everything())
 
 
 def case_at(number: int) -> Drawn:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.worlds.tasks.arriving import TASKS, cases, floors_of
+from tests.worlds.tasks.arriving import TASKS, baselines_of, cases
 from worlds.dice import Dice
 from worlds.tasks.drawing import TEMPLATES
 from worlds.tasks.reddit import phrases
@@ -61,6 +61,6 @@ def test_a_goal_asks_for_what_is_judged(template: int, wrong: str, right: str) -
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
 def test_instances_differ_in_what_is_judged(split: str) -> None:
-    result = floors_of(TASKS.numbers(split))
+    result = baselines_of(TASKS.numbers(split))
     assert result.goals >= 0.85 * result.possible
     assert result.fixed_answer < 0.02

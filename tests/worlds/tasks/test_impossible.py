@@ -6,7 +6,7 @@ import pytest
 
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from tests.worlds.tasks import arriving
-from tests.worlds.tasks.arriving import TASKS, floors_of, task_of
+from tests.worlds.tasks.arriving import TASKS, baselines_of, task_of
 from worlds.tasks.drawing import STRIDE, TEMPLATES
 from worlds.tasks.template import Template
 
@@ -59,7 +59,7 @@ def test_a_word_out_of_few_is_one_that_feasible_goals_have_too(number: int) -> N
 
 @pytest.mark.parametrize("split", ["train", "validation", "test", "paper_test"])
 def test_few_tasks_cannot_be_done(split: str) -> None:
-    result = floors_of(TASKS.numbers(split))
+    result = baselines_of(TASKS.numbers(split))
     assert 0.02 <= result.impossible <= 0.05
 
 
@@ -70,9 +70,9 @@ def test_giving_up_needs_a_reason_of_this_task(number: int) -> None:
         assert not is_answer(task.eval["typed_answer"], answer, task=task.intent), answer
 
 
-def test_floors_are_counted_by_template() -> None:
+def test_baselines_are_counted_by_template() -> None:
     number = IMPOSSIBLE[0] * STRIDE
     other = twin(TEMPLATES[IMPOSSIBLE[0]]).number * STRIDE
-    result = floors_of([number, number + 1, other, other + 1])
+    result = baselines_of([number, number + 1, other, other + 1])
     assert (result.tasks, result.possible, result.goals) == (4, 2, 2)
     assert result.impossible == 0.5 and result.fixed_answer < 0.5

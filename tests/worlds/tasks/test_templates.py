@@ -12,8 +12,8 @@ from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.evaluators.typed_answer import is_answer
 from agentgym_envs.webarena.tasks.task_set import SPLITS
 from tests.worlds.tasks.arriving import everything, task_of
+from worlds.tasks.baselines import is_impossible
 from worlds.tasks.drawing import STRIDE, TEMPLATES
-from worlds.tasks.floors import is_impossible
 from worlds.tasks.panel import draw_panel
 from worlds.tasks.playing import played
 

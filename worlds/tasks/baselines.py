@@ -1,6 +1,6 @@
-"""Counts what the embedded tasks pay to a blind policy: `python -m worlds.tasks.floors`.
+"""Counts what the embedded tasks pay to a blind policy: `python -m worlds.tasks.baselines`.
 
-A floor is the share of a split's tasks that one rule solves without reading a page: for each
+A baseline is the share of a split's tasks that one rule solves without reading a page: for each
 template the answer that is right for most of its instances. A task that cannot be done is none of
 them, as its reason rests on pages (`one_reason` searches what one sentence earns there). Beside it
 stands how many different goals the possible tasks have, a goal being what decides whether a task is
@@ -20,8 +20,8 @@ from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 
 
 @dataclass(frozen=True)
-class Floors:
-    """The floors of some tasks.
+class Baselines:
+    """The baselines of some tasks.
 
     Attributes:
         tasks: how many there are.
@@ -38,8 +38,8 @@ class Floors:
     goals: int
 
 
-def floors(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Floors:
-    """Compute the floors of tasks.
+def baselines(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Baselines:
+    """Compute the baselines of tasks.
 
     Args:
         tasks: those that are counted.
@@ -49,7 +49,7 @@ def floors(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Floors:
     answers = [(answer_of(task), usual[task.intent_template_id]) for task in tasks]
     guessed = sum(right == guess is not None for right, guess in answers)
     possible = [task for task in tasks if not is_impossible(task)]
-    return Floors(
+    return Baselines(
         len(tasks),
         (len(tasks) - len(possible)) / len(tasks),
         guessed / len(tasks),
@@ -87,13 +87,13 @@ def goal_of(task: WebTask) -> str:
 
 
 def main() -> None:
-    """Print the floors of every split of the shipped tasks."""
+    """Print the baselines of every split of the shipped tasks."""
     tasks = EmbeddedTasks(open_content())
     everything = [tasks.task(number) for split in tasks.splits for number in tasks.numbers(split)]
     print("| split | tasks | cannot be done | one answer a template | different goals |")
     print("|---|---|---|---|---|")
     for split in (*tasks.splits, *tasks.panels):
-        result = floors([tasks.task(number) for number in tasks.numbers(split)], everything)
+        result = baselines([tasks.task(number) for number in tasks.numbers(split)], everything)
         print(
             f"| {split} | {result.tasks:,} | {result.impossible:.1%} | {result.fixed_answer:.1%} "
             f"| {result.goals:,} of {result.possible:,} |"

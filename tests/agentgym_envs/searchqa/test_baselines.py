@@ -6,7 +6,7 @@ import pytest
 
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.retrieval.documents import Passage
-from agentgym_envs.searchqa import floors
+from agentgym_envs.searchqa import baselines
 from agentgym_envs.searchqa.env import SearchQAEnv
 from agentgym_envs.searchqa.questions import FAMILIES, Question, QuestionSet
 from tests.agentgym_envs.searchqa import small_world
@@ -15,12 +15,12 @@ ONE_HOP = ("nq", "triviaqa", "popqa")
 
 
 def success(name: str, every: int) -> dict[str, float]:
-    """Play a floor on the test split, and return its success by family."""
+    """Play a baseline on the test split, and return its success by family."""
     env = SearchQAEnv(split="test")
     tasks, solved = Counter[str](), Counter[str]()
     for task_id in env.task_ids()[::every]:
         env.reset(options={"task_id": task_id})
-        for action in env.floor(name):
+        for action in env.baseline(name):
             info = env.step(action)[4]
         tasks[info["subtask"]] += 1
         solved[info["subtask"]] += info["success"]
@@ -44,7 +44,7 @@ def guess(text: str, train: list[tuple[str, str]]) -> str:
     held = QuestionSet([Question(0, text, ("?",), "nq", "test"), *asked], "made up")
     env = small_world.make(data_dir=held)
     env.reset(options={"task_id": 0})
-    (action,) = env.floor("question_only")
+    (action,) = env.baseline("question_only")
     assert env.step(action)[2]
     return action.removeprefix("<answer>").removesuffix("</answer>")
 
@@ -98,22 +98,22 @@ def test_one_passage_gives_what_fits_the_question(text: str, expected: str) -> N
         0,
         0,
     )
-    assert floors._read_off(passage, text) == expected
+    assert baselines._read_off(passage, text) == expected
 
 
 def test_one_search_searches_once_and_answers() -> None:
     env = small_world.make()
     env.reset(options={"task_id": 0})
     actions = []
-    for action in env.floor("one_search"):
+    for action in env.baseline("one_search"):
         actions.append(action)
         info = env.step(action)[4]
     assert actions == ["<search>Where was Ivo Brann born?</search>", "<answer>Quill</answer>"]
     assert info["success"]
 
 
-def test_a_floor_that_there_is_not_is_told() -> None:
+def test_a_baseline_that_there_is_not_is_told() -> None:
     env = small_world.make()
     env.reset(options={"task_id": 0})
-    with pytest.raises(NoExpert, match="no floor 'luck'; it has: question_only, one_search"):
-        next(env.floor("luck"))
+    with pytest.raises(NoExpert, match="no baseline 'luck'; it has: question_only, one_search"):
+        next(env.baseline("luck"))
