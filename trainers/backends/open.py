@@ -10,12 +10,12 @@ from transformers import AutoConfig
 
 from trainers.backends.hf import HFBackend
 from trainers.models.loading import computed_in, context_length
-from trainers.options.arguments import BackendArguments
+from trainers.options.arguments import EpisodeArguments
 from trainers.options.backends import ModelSource
 from trainers.tokens.generation import Backend
 
 
-def load_backend(args: BackendArguments, source: ModelSource) -> Backend:
+def load_backend(args: EpisodeArguments, source: ModelSource) -> Backend:
     """Open a backend that samples from a loaded model and follows its training, or from files.
 
     Args:

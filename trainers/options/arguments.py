@@ -21,22 +21,22 @@ from trainers.options.environments import EnvArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import (
     BY_ENVIRONMENT,
+    COUNT_BY_ENVIRONMENT,
     DEFAULT,
     all_values,
     check_bounds,
     load_attribute,
     option,
+    options_by_environment,
     read_by_environment,
     read_object,
     read_seconds,
     value_for,
-    whole_numbers,
 )
 from trainers.tokens.generation import Backend
 from wrappers import FailureRules, HorizonSchedule, parse_schedule
 
 __all__ = [
-    "BackendArguments",
     "EnvArguments",
     "EpisodeArguments",
     "EvaluationArguments",
@@ -45,76 +45,6 @@ __all__ = [
     "TokenBudgets",
     "episode_settings",
 ]
-
-
-@dataclass
-class BackendArguments:
-    """What a model's turns are sampled with.
-
-    In Python `backend` may be a `BackendSpec`, or a backend that is open already, too.
-    """
-
-    common_options: ClassVar[tuple[str, ...]] = ("backend",)
-
-    backend: str | BackendSpec | Backend = option(
-        "hf",
-        "What samples a model's turns: transformers, a vLLM engine in this process, a vLLM "
-        "server, or what a package names in its entry points (agentgym.backends).",
-        choices=BACKENDS,
-    )
-    server_url: list[str] | None = option(
-        None,
-        "The vLLM server's address, http://host:port; repeat for several, which share the "
-        "episodes.",
-        action="extend",
-    )
-    backend_kwargs: str | None = option(
-        None,
-        "Further arguments of the backend, as JSON: vllm.LLM's, or weights_dir, timeout, retries "
-        "and max_requests of the server's client.",
-    )
-
-    def __post_init__(self) -> None:
-        if self.server_url is not None:
-            urls = [self.server_url] if isinstance(self.server_url, str) else self.server_url
-            self.server_url = [hide_address(url) for url in urls]
-            if len(set(self.server_url)) < len(self.server_url):
-                raise ValueError(
-                    f"`server_url` names a server twice: {', '.join(self.server_url)}; leave one "
-                    "of them out"
-                )
-        self.backend_kwargs = hide_kwargs(self.backend_kwargs)
-        check_bounds(self)
-        options, spec = self.backend_options, self.backend_spec
-        if spec.takes_server_url != (self.server_url is not None):
-            served = spec.name if spec.takes_server_url else "vllm_server"
-            raise ValueError(
-                f"`backend={served}` and `server_url` go together, got `backend={spec.name}` "
-                f"and `server_url={' '.join(self.server_url or ['none'])}`"
-            )
-        if options and not spec.takes_kwargs:
-            raise ValueError(
-                f"the backend {spec.name} takes no further arguments, got {sorted(options)}"
-            )
-
-    @property
-    def backend_spec(self) -> BackendSpec:
-        """The spec of the backend."""
-        return BackendSpec.of(self.backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options for a run's record, the backend by its name."""
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {**values, "backend": self.backend_spec.name}
-
-    @property
-    def backend_options(self) -> dict[str, Any]:
-        """`backend_kwargs` as a dict, with its secrets.
-
-        Raises:
-            ValueError: it is not a JSON object.
-        """
-        return read_object("backend_kwargs", self.backend_kwargs)
 
 
 HISTORIES: dict[str, type[Any]] = {"last_turns": LastTurns, "summary": Summary, "notes": Notes}
@@ -161,49 +91,62 @@ class TokenBudgets:
     history: History = field(default_factory=LastTurns)
 
 
-_NUMBERS = ("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns")
-_BUDGETS = (*_NUMBERS, "history")
-
-
-def _labels(value: Any) -> list[str]:
-    """Return the environments that an option names, and a name of none for all others."""
-    return [DEFAULT, *value] if isinstance(value, dict) else [DEFAULT]
+def _text(_name: str, value: Any) -> str:
+    return str(value)
 
 
 @dataclass
-class EpisodeArguments(BackendArguments):
+class EpisodeArguments:
     """The budgets of an episode, and what samples its turns.
 
     Those in tokens and turns are one value, or a dict of values by environment with one under
-    `"default"` (`trainers.options.values`).
+    `"default"` (`trainers.options.values`). In Python `backend` may be a `BackendSpec`, or a
+    backend that is open already, too.
     """
 
     _argument_group_name: ClassVar[str] = "rollout"
-    common_options: ClassVar[tuple[str, ...]] = ("max_tokens_per_turn", "max_tokens_per_episode")
+    common_options: ClassVar[tuple[str, ...]] = (
+        *("backend", "max_tokens_per_turn", "max_tokens_per_episode"),
+    )
 
+    backend: str | BackendSpec | Backend = option(
+        "hf",
+        "What samples a model's turns: transformers, a vLLM engine in this process, a vLLM "
+        "server, or what a package names in its entry points (agentgym.backends).",
+        choices=BACKENDS,
+    )
+    server_url: list[str] | None = option(
+        None,
+        "The vLLM server's address, http://host:port; repeat for several, which share the "
+        "episodes.",
+        action="extend",
+    )
+    backend_kwargs: str | None = option(
+        None,
+        "Further arguments of the backend, as JSON: vllm.LLM's, or weights_dir, timeout, retries "
+        "and max_requests of the server's client.",
+    )
     max_tokens_per_turn: int | dict[str, int] = option(
         256,
         "Sampled tokens of one turn, at most. This and what follows: NAME=NUMBER for one of "
         "several environments.",
-        min=1,
-        **BY_ENVIRONMENT,
+        **COUNT_BY_ENVIRONMENT,
     )
     max_tokens_per_episode: int | dict[str, int] | None = option(
         None,
         "Tokens of one episode, at most; by default the model's context.",
-        min=1,
-        **BY_ENVIRONMENT,
+        **COUNT_BY_ENVIRONMENT,
     )
     keep_last_turns: int | dict[str, int] | None = option(
         None,
         "Last turns that the policy sees in full; by default all, or as --history has it.",
-        min=1,
-        **BY_ENVIRONMENT,
+        **COUNT_BY_ENVIRONMENT,
     )
     history: str | dict[str, str] | None = option(
         None,
         "What a turn sees of its episode: the last_turns, a summary of the actions before them, "
         "the notes that the policy writes, or a class of your own as module:Class.",
+        read=_text,
         **BY_ENVIRONMENT,
     )
     max_failed_share: float = option(
@@ -217,13 +160,21 @@ class EpisodeArguments(BackendArguments):
     )
 
     def __post_init__(self) -> None:
-        for name in _NUMBERS:
-            value, default = getattr(self, name), getattr(type(self), name)
-            read = whole_numbers(name, can_be_none=default is None)
-            setattr(self, name, read_by_environment(name, value, read, default=default))
-        self.history = read_by_environment("history", self.history, _text)
-        super().__post_init__()
-        for label in {label for name in _BUDGETS for label in _labels(getattr(self, name))}:
+        read_by_environment(self)
+        if self.server_url is not None:
+            urls = [self.server_url] if isinstance(self.server_url, str) else self.server_url
+            self.server_url = [hide_address(url) for url in urls]
+            if len(set(self.server_url)) < len(self.server_url):
+                raise ValueError(
+                    f"`server_url` names a server twice: {', '.join(self.server_url)}; leave one "
+                    "of them out"
+                )
+        self.backend_kwargs = hide_kwargs(self.backend_kwargs)
+        check_bounds(self)
+        self._check_backend()
+        values = [getattr(self, name) for name in options_by_environment(type(self))]
+        named = {label for value in values if isinstance(value, dict) for label in value}
+        for label in {DEFAULT, *named}:
             budgets = self.budgets_of(label)
             most, turn = budgets.max_tokens_per_episode, budgets.max_tokens_per_turn
             if most is not None and most <= turn:
@@ -234,9 +185,42 @@ class EpisodeArguments(BackendArguments):
                 )
         _ = self.failure_rules
 
+    def _check_backend(self) -> None:
+        options, spec = self.backend_options, self.backend_spec
+        if spec.takes_server_url != (self.server_url is not None):
+            served = spec.name if spec.takes_server_url else "vllm_server"
+            raise ValueError(
+                f"`backend={served}` and `server_url` go together, got `backend={spec.name}` "
+                f"and `server_url={' '.join(self.server_url or ['none'])}`"
+            )
+        if options and not spec.takes_kwargs:
+            raise ValueError(
+                f"the backend {spec.name} takes no further arguments, got {sorted(options)}"
+            )
+
+    @property
+    def backend_spec(self) -> BackendSpec:
+        """The spec of the backend."""
+        return BackendSpec.of(self.backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options for a run's record, the backend by its name."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {**values, "backend": self.backend_spec.name}
+
+    @property
+    def backend_options(self) -> dict[str, Any]:
+        """`backend_kwargs` as a dict, with its secrets.
+
+        Raises:
+            ValueError: it is not a JSON object.
+        """
+        return read_object("backend_kwargs", self.backend_kwargs)
+
     def budgets_of(self, env_id: str) -> TokenBudgets:
         """Return the budgets of one environment's episodes."""
-        turn, episode, _ = (value_for(getattr(self, name), env_id) for name in _NUMBERS)
+        turn = value_for(self.max_tokens_per_turn, env_id)
+        episode = value_for(self.max_tokens_per_episode, env_id)
         return TokenBudgets(turn, episode, self.history_of(env_id))
 
     def history_of(self, env_id: str) -> History:
@@ -274,6 +258,11 @@ def episode_settings(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any,
     )
 
 
+def _horizon(_name: str, value: Any) -> str:
+    parse_schedule(str(value))
+    return str(value)
+
+
 @dataclass
 class RolloutArguments(EpisodeArguments):
     """How training episodes are played and which of them are written."""
@@ -286,6 +275,7 @@ class RolloutArguments(EpisodeArguments):
         "optimizer steps, 20 after 200; or adaptive:6,13,20@20: a stage ends when success over 20 "
         "steps has levelled off. By default the turn limit alone. NAME=HORIZON for one of several "
         "environments.",
+        read=_horizon,
         **BY_ENVIRONMENT,
     )
     mask_truncated_episodes: bool = option(
@@ -303,25 +293,10 @@ class RolloutArguments(EpisodeArguments):
         min=0,
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.horizon = read_by_environment("horizon", self.horizon, _horizon)
-
     def schedule_of(self, env_id: str) -> HorizonSchedule | None:
         """Return a new schedule for one environment, from its value of `horizon`."""
         text = value_for(self.horizon, env_id)
         return None if text is None else parse_schedule(text)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _horizon(value: Any) -> str | None:
-    if value is None:
-        return None
-    parse_schedule(str(value))
-    return str(value)
 
 
 @dataclass

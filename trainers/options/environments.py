@@ -12,6 +12,7 @@ from agentgym_envs.machinery.secrets import hide_kwargs
 from agentgym_envs.registration.registry import short_env_name
 from trainers.options.values import (
     BY_ENVIRONMENT,
+    COUNT_BY_ENVIRONMENT,
     check_bounds,
     check_names,
     option,
@@ -19,7 +20,6 @@ from trainers.options.values import (
     read_object,
     read_weights,
     split_name,
-    whole_numbers,
 )
 from wrappers.vector.backends import Backend
 from wrappers.vector.ray_slot import RayActors
@@ -79,6 +79,15 @@ def _joined_objects(name: str, given: Any) -> str | None:
     return json.dumps(joined)
 
 
+def _action_format(name: str, value: Any) -> str:
+    if value not in ACTION_FORMATS:
+        raise ValueError(
+            f"{name} must be one of {', '.join(ACTION_FORMATS)}, or NAME=FORMAT for one "
+            f"environment, got {value!r}"
+        )
+    return str(value)
+
+
 @dataclass(kw_only=True)
 class EnvArguments(EnvConstructionArguments):
     """Which environments are played, and how they are run.
@@ -113,13 +122,13 @@ class EnvArguments(EnvConstructionArguments):
     max_turns: int | dict[str, int] | None = option(
         None,
         "Turn limit; by default each environment's own. NAME=TURNS for one of several.",
-        min=1,
-        **BY_ENVIRONMENT,
+        **COUNT_BY_ENVIRONMENT,
     )
     action_format: str | dict[str, str] = option(  # type: ignore[assignment]
         "react",
         "How the policy writes actions. NAME=FORMAT for one of several environments.",
         metavar="{" + ",".join(ACTION_FORMATS) + "}",
+        read=_action_format,
         **BY_ENVIRONMENT,
     )
     num_envs: int | None = option(
@@ -151,12 +160,7 @@ class EnvArguments(EnvConstructionArguments):
         if isinstance(self.ray_actor, dict):  # as Python has them
             self.ray_actor = json.dumps(self.ray_actor)
         self.ray_actor = hide_kwargs(self.ray_actor)
-        self.max_turns = read_by_environment(
-            "max_turns", self.max_turns, whole_numbers("max_turns")
-        )
-        self.action_format = read_by_environment(
-            "action_format", self.action_format, _action_format, default="react"
-        )
+        read_by_environment(self)
         super().__post_init__()
         names = [self.env] if isinstance(self.env, str) else self.env
         self.env = [resolve_env_id(name) for name in names]
@@ -200,12 +204,3 @@ class EnvArguments(EnvConstructionArguments):
             UsageError: `mix` does not fit the environments.
         """
         return read_weights("mix", self.mix, [short_env_name(env_id) for env_id in self.env])
-
-
-def _action_format(value: Any) -> str:
-    if value not in ACTION_FORMATS:
-        raise ValueError(
-            f"action_format must be one of {', '.join(ACTION_FORMATS)}, or NAME=FORMAT for one "
-            f"environment, got {value!r}"
-        )
-    return str(value)

@@ -137,7 +137,7 @@ class OptionParser(argparse.ArgumentParser):
 
 
 def _with_underscores(option: str) -> str:
-    return f"--{option[2:].replace('-', '_')}"
+    return option[:2] + option[2:].replace("-", "_")
 
 
 class CommandParser(OptionParser):
@@ -349,7 +349,7 @@ def read_switch(text: str) -> bool:
 
 def _add_option(group: Any, entry: dataclasses.Field[Any], hint: Any) -> None:
     aliases = entry.metadata.get("aliases", [])
-    arguments = {k: v for k, v in entry.metadata.items() if k not in ("aliases", *BOUNDS)}
+    arguments = {k: v for k, v in entry.metadata.items() if k not in ("aliases", "read", *BOUNDS)}
     default = entry.default
     if entry.default_factory is not dataclasses.MISSING:
         default = entry.default_factory()

@@ -39,7 +39,8 @@ def option(default: Any, help_text: str, **metadata: Any) -> Any:
         default: of which a list is made anew for each dataclass.
         help_text: what `--help` says.
         **metadata: its bounds (`BOUNDS`), its `choices`, whose `remedy` ends the message about
-            another value, its `aliases`, and what else argparse's `add_argument` takes.
+            another value, its `aliases`, what `read_by_environment` reads it with (`read`), and
+            what else argparse's `add_argument` takes.
     """
     metadata = {"help": help_text, **metadata}
     if isinstance(default, list):
@@ -73,8 +74,8 @@ def _check_value(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
     choices = metadata.get("choices", ())
     if choices and isinstance(value, str) and value not in choices:
         hint = did_you_mean(value, choices, otherwise="").removesuffix("; ")
-        remedy = getattr(choices, "remedy", "")
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}{remedy}")
+        hint = hint or getattr(choices, "remedy", "")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}")
     least, above, most = map(metadata.get, BOUNDS)
     # Written so that NaN is out of all bounds.
     is_low = (least is not None and not value >= least) or (above is not None and not value > above)
@@ -174,20 +175,27 @@ _NAMED = re.compile(r"([A-Za-z][\w./:-]*)=(.*)", re.DOTALL)
 class CollectValues(argparse.Action):
     """Collects what an option is given, which may be repeated; the first one drops the default."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         """Add the values of one occurrence."""
         earlier = getattr(namespace, self.dest)
         setattr(namespace, self.dest, [*(earlier if isinstance(earlier, list) else []), *values])
 
 
 BY_ENVIRONMENT: dict[str, Any] = {"action": CollectValues, "nargs": "+"}
-"""The metadata of a field that such an option fills."""
+"""The metadata of an option that may differ between environments."""
+
+
+def _whole_number(name: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be a whole number, or NAME=NUMBER for one environment, got {value!r}"
+        ) from None
+
+
+COUNT_BY_ENVIRONMENT: dict[str, Any] = {"min": 1, "read": _whole_number, **BY_ENVIRONMENT}
+"""The metadata of one that is a whole number."""
 
 
 def split_name(text: Any) -> tuple[str, Any]:
@@ -196,30 +204,33 @@ def split_name(text: Any) -> tuple[str, Any]:
     return (match[1], match[2]) if match else ("", text)
 
 
-def read_by_environment(
-    name: str, given: Any, read: Callable[[Any], Any], *, default: Any = None
-) -> Any:
-    """Read an option that may differ between environments.
+def read_by_environment(args: Any) -> None:
+    """Read a dataclass's options that may differ between environments.
+
+    Each becomes one value, or a dict of values by environment, with one under `"default"` unless
+    that is None.
 
     Args:
-        name: the option's, for the message.
-        given: one value, a dict of values by environment, or what the command line collected.
-        read: reads one value.
-        default: of the environments that are not named.
-
-    Returns:
-        one value, or a dict of values by environment, with one under `"default"` unless it is None.
+        args: a dataclass; `read` in the metadata of a field reads a value, given the option's name.
 
     Raises:
         ValueError: a value cannot be read.
     """
-    default, own = default, {}
+    for entry in fields(args):
+        if (read := entry.metadata.get("read")) is not None:
+            given = getattr(args, entry.name)
+            setattr(args, entry.name, _read_values(entry.name, given, read, entry.default))
+
+
+def _read_values(name: str, given: Any, read: Callable[[str, Any], Any], default: Any) -> Any:
+    standard, own = default, {}
     for entry in given if isinstance(given, list) else [given]:
         for label, value in _entries(name, entry):
+            value = None if value is None and standard is None else read(name, value)
             if label in ("", DEFAULT):
-                default = read(value)
+                default = value
             else:
-                own[label] = read(value)
+                own[label] = value
     if not own:
         return default
     return own if default is None else {**own, DEFAULT: default}
@@ -295,20 +306,6 @@ def check_names(args: Any, env_ids: Iterable[str]) -> None:
                 raise UsageError(
                     f"`{option}={label}=...`: {label!r} is no environment of this run{hint}"
                 )
-
-
-def whole_numbers(name: str, *, can_be_none: bool = True) -> Callable[[Any], int | None]:
-    """Return a reader of whole numbers."""
-
-    def read(value: Any) -> int | None:
-        try:
-            return None if value is None and can_be_none else int(value)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name} must be a whole number, or NAME=NUMBER for one environment, got {value!r}"
-            ) from None
-
-    return read
 
 
 def load_attribute(name: str) -> Any:
