@@ -16,6 +16,7 @@ from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
+from agentgym_envs.textcraft.baselines import goal_recipe
 from agentgym_envs.textcraft.compat import OriginalState
 from agentgym_envs.textcraft.drawn import KINDS
 from agentgym_envs.textcraft.drawn_tasks import DrawnTasks
@@ -76,6 +77,7 @@ class TextCraftEnv(TextEnv):
         "react": OnlyActionParser(),
     }
     reset_options: ClassVar[tuple[str, ...]] = (*TextEnv.reset_options, "goal")
+    baselines = {"goal_recipe": lambda env: goal_recipe(env.first_observation, env.goal)}
 
     book: RecipeBook
     """The recipes; of made-up books the current task's, from the first reset on."""
@@ -111,7 +113,12 @@ class TextCraftEnv(TextEnv):
         self._state = (OriginalState if self.is_agentgym_compat else CraftingState)(
             self.book, self.goal
         )
-        return self._goals.first_observation(task.number)
+        return self.first_observation
+
+    @property
+    def first_observation(self) -> str:
+        """The current task's commands and its goal."""
+        return self._goals.first_observation(self.task.number)
 
     def apply(self, action: str) -> Outcome:
         """Play one action; crafting the goal pays 1 and ends the episode."""

@@ -33,6 +33,7 @@ PANELS = (
     ("Wordle", "test", None),
     ("Maze", "test", None),
     ("Maze", "rooms", 60),
+    ("TextCraft", "test", None),
     ("BabyAI", "test", None),
     ("ALFWorld", "test", None),
     ("ALFWorld", "test", 12),

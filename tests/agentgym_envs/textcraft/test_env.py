@@ -1,4 +1,5 @@
 import warnings
+from collections import Counter
 
 import gymnasium as gym
 import pytest
@@ -117,3 +118,16 @@ def test_system_prompt_is_short_and_names_the_actions() -> None:
     env = TextCraftEnv()
     assert len(env.instructions.split()) <= 90
     assert all(word in env.instructions for word in ("get", "craft", "inventory", "planks"))
+
+
+@pytest.mark.parametrize(("book", "one_craft"), [("minecraft", "depth 1"), ("shallow", "1 craft")])
+def test_the_goals_own_recipe_is_enough_for_goals_of_one_craft(book: str, one_craft: str) -> None:
+    env = TextCraftEnv(book=book)
+    solved = Counter[str]()
+    for task_id in env.task_ids("test")[:100]:
+        env.reset(options={"task_id": task_id})
+        for action in env.baseline("goal_recipe"):
+            *_, info = env.step(action)
+        solved[info["subtask"]] += info["success"]
+    assert 15 <= solved.total() <= 35
+    assert {subtask for subtask, count in solved.items() if count} == {one_craft}
