@@ -59,6 +59,7 @@ def judge_episode(episode: Episode, judge: Judge | None, *, intent: str, answer:
         intent: the task.
         answer: what `stop` said.
     """
+    assert episode.evaluators, "nothing would be required of a task without evaluators"
     recorded = None if judge is None else RecordedJudge(judge)
     ending = Ending(
         intent=intent,

@@ -32,7 +32,7 @@ class Episode:
         browser: not yet opened.
         cookies: to open it with: `{site: {name: value}}`.
         functions: the sites' part of the evaluators' helper functions.
-        evaluators: judge the episode.
+        evaluators: judge the episode; none of a task in the making.
         state: the embedded sites' databases; None on other sites.
         folder: for the episode's files; it goes when the episode does.
         visited: the addresses of the pages that were shown, in order.
@@ -109,6 +109,12 @@ class EmbeddedPlace:
     def begin(self, task: WebTask, tree: str = "short") -> Episode:
         """Make ready: fresh databases, and a browser in which the agent is signed in."""
         evaluators = build_evaluators(filled(self, task.eval))
+        episode = self.open(task, tree)
+        episode.evaluators = evaluators
+        return episode
+
+    def open(self, task: WebTask, tree: str = "short") -> Episode:
+        """Make ready for a task in the making, which has no evaluators yet."""
         missing = sorted(set(task.sites) - set(SITES))
         if missing:
             raise ValueError(
@@ -120,7 +126,7 @@ class EmbeddedPlace:
         state = SiteState(signed_in=dict.fromkeys(sites, AGENT_ID), content=self._content)
         cookies = {site: {SESSION_COOKIE: first_token(site)} for site in sites}
         functions = EmbeddedFunctions(state)
-        return Episode(self._browser(state, tree), cookies, functions, evaluators, state)
+        return Episode(self._browser(state, tree), cookies, functions, (), state)
 
     def _browser(self, state: SiteState, tree: str) -> Browser:
         # Imported here: each backend needs packages that the other does without.

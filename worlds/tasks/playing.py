@@ -32,7 +32,7 @@ def played(task: WebTask, content: SiteContent, solution: Solution) -> Iterator[
         ElementNotFound: the solution does not find what it looks for.
     """
     place = EmbeddedPlace("text", content)
-    episode = place.begin(task)
+    episode = place.open(task)
     try:
         open_start(place, episode, task)
         answer = ""

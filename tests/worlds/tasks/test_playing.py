@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -26,6 +27,12 @@ def test_the_shipped_moves_are_those_of_the_solution(template: int) -> None:
     task = task_of(template * STRIDE + 4)
     expected = recorded(task, open_content(), TEMPLATES[template].solve)
     assert read_record(open_content(), task) == expected
+
+
+def test_a_task_in_the_making_is_played_before_it_has_evaluators() -> None:
+    task = replace(task_of(STRIDE * min(TEMPLATES)), eval={})
+    solve = TEMPLATES[min(TEMPLATES)].solve
+    assert recorded(task, open_content(), solve)[1][-1].action.startswith("stop")
 
 
 def test_every_task_has_moves_that_end_it() -> None:
