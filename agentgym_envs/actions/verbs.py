@@ -19,7 +19,9 @@ MAX_REPEATED = 1000
 """Characters of a policy's text that an observation repeats at most."""
 
 _MAX_READ = 2_000
-"""Characters of the longest action of several arguments: looking where each ends takes long."""
+"""Characters of the longest action where the end of several arguments is to be looked for."""
+
+_MAX_DIGITS = 100
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -92,13 +94,15 @@ class ActionVerb:
             if index % 2 == 0:
                 pattern += re.escape(part)
             else:
-                any_value = "[0-9]{1,100}" if part in self.integers else ".*?"
+                any_value = f"[0-9]{{1,{_MAX_DIGITS}}}" if part in self.integers else ".*?"
                 pattern += f"(?P<{part}>{self.patterns.get(part, any_value)})"
         return re.compile(pattern, re.DOTALL | re.IGNORECASE)
 
     @cached_property
     def _loose_pattern(self) -> re.Pattern[str]:
-        return re.compile(re.sub(r"(?:\\\s)+", r"\\s+", self._pattern.pattern), self._pattern.flags)
+        # Spaces are taken all at once: a run of them is then read in linear time.
+        spaced = re.sub(r"(?:\\\s)+", r"(?<!\\s)\\s++", self._pattern.pattern)
+        return re.compile(spaced, self._pattern.flags)
 
     @property
     def form(self) -> str:
@@ -142,12 +146,15 @@ class ActionVerb:
         """Return whether the plain action ends with this argument."""
         return self.template.endswith("{" + parameter + "}")
 
+    def is_slow_on(self, text: str) -> bool:
+        """Return whether the ends of several arguments would be looked for in a long text."""
+        num_searched = len(self.parameters) - any(map(self.ends_in, self.parameters))
+        return num_searched > 1 and len(text) > _MAX_READ
+
     def match(self, action: str) -> dict[str, Any] | None:
         """Return the arguments of a plain action of this verb, or None if it is another's."""
         match = self._pattern.fullmatch(action)
-        if match is None:
-            return None
-        return {p: int(v) if p in self.integers else v for p, v in match.groupdict().items()}
+        return None if match is None else self._typed(match)
 
     def read(self, action: str) -> dict[str, Any] | None:
         """Return the arguments of a plain action however it is spaced and capitalized.
@@ -155,17 +162,28 @@ class ActionVerb:
         Arguments are in small letters and have single spaces, but for those in `free_text`.
 
         Returns:
-            None where the action is another verb's.
+            None where the action is another verb's, or too long to find its arguments in.
         """
-        if len(self.parameters) > 1 and len(action) > _MAX_READ:
+        if self.is_slow_on(action):
             return None
         match = self._loose_pattern.fullmatch(action.strip())
-        if match is None:
+        arguments = None if match is None else self._typed(match)
+        if arguments is None:
             return None
-        arguments: dict[str, Any] = {}
-        for name, text in match.groupdict().items():
-            folded = text.strip() if name in self.free_text else " ".join(text.lower().split())
-            arguments[name] = int(text) if name in self.integers else folded
+        for name, value in arguments.items():
+            if name in self.free_text:
+                arguments[name] = value.strip()
+            elif name not in self.integers:
+                arguments[name] = " ".join(value.lower().split())
+        return arguments
+
+    def _typed(self, match: re.Match[str]) -> dict[str, Any] | None:
+        """Return the arguments of a match, or None where a number has too many digits."""
+        arguments: dict[str, Any] = {name: match[name] for name in self.parameters}
+        for name in self.integers:
+            if len(arguments[name]) > _MAX_DIGITS:
+                return None
+            arguments[name] = int(arguments[name])
         return arguments
 
     def _value(self, parameter: str, value: Any) -> str:

@@ -33,7 +33,7 @@ _FENCED = re.compile(
 )
 _OPEN_FENCE = re.compile(r"(?:`{3,}|~{3,})[\w+-]*[ \t\r]*\n(?P<inner>[^`]+)")
 _FENCE = re.compile(rf"(?<![`~]){_FENCED.pattern}", re.DOTALL)
-_FENCE_BEHIND = re.compile(r"\s*(?:`{3,}+|~{3,}+)$")
+_FENCE_BEHIND = re.compile(r"(?<!\s)\s*(?:`{3,}+|~{3,}+)$")
 
 
 def _any_of(kind: str) -> str:
@@ -82,7 +82,9 @@ _BULLET = re.compile(
     r"|#\d{1,2}[ \t]|In \[\d{0,3}\]:)\s*(?=\S)"
 )
 _SPAN = re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)|\*\*([^*\n]{1,500})\*\*")
-_INLINE_RESULT = re.compile(r"[ \t]+\**observation(?: ?\d{1,3})?\**[ \t]*[:：]", re.IGNORECASE)
+_INLINE_RESULT = re.compile(
+    r"(?<![ \t])[ \t]+\**observation(?: ?\d{1,3})?\**[ \t]*[:：]", re.IGNORECASE
+)
 _QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
 _PAIRS: tuple[tuple[str, str], ...] = tuple(map(tuple, WORDS["pairs"]))
@@ -369,7 +371,9 @@ def _behind(text: str, label: _Label, verbs: Sequence[ActionVerb]) -> str:
             first = first.removesuffix(closing).rstrip()
         first = _FENCE_BEHIND.sub("", first)
     goes_on = any(verb.is_multiline for verb in verbs) and not any(
-        verb.match(first) is not None for verb in verbs if not verb.is_multiline
+        verb.match(first) is not None
+        for verb in verbs
+        if not verb.is_multiline and not verb.is_slow_on(first)
     )
     return rest if goes_on and "\n" in rest else first
 

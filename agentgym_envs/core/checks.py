@@ -132,12 +132,12 @@ def check_beginning(env: Any, observation: Any) -> None:
         )
 
 
-def checked_outcome(outcome: Any, scenario: str) -> Mapping[str, Any]:
+def checked_outcome(outcome: Any, method: str) -> Mapping[str, Any]:
     """Return what a scenario's outcome says for `info`, fields included.
 
     Args:
-        outcome: the value that `apply` or `play` returned.
-        scenario: the class's name, for the message.
+        outcome: the value that the method returned.
+        method: the class and the method that returned it, for the message.
 
     Raises:
         TypeError: it is no `Outcome`, or a field of it is of another type.
@@ -146,31 +146,28 @@ def checked_outcome(outcome: Any, scenario: str) -> Mapping[str, Any]:
     """
     if not isinstance(outcome, Outcome):
         raise TypeError(
-            f"{scenario}.apply must return an Outcome, got {type(outcome).__name__}: "
-            f"{outcome!r:.80}"
+            f"{method} must return an Outcome, got {type(outcome).__name__}: {outcome!r:.80}"
         )
     for value, (field, kinds) in zip(outcome, _OF_AN_OUTCOME, strict=True):
         if not isinstance(value, kinds):
-            raise _wrong_type(scenario, field, value, kinds)
+            raise _wrong_type(method, field, value, kinds)
     if not math.isfinite(outcome.reward):
-        raise ValueError(
-            f"{scenario}.apply: the reward must be a finite number, got {outcome.reward!r}"
-        )
+        raise ValueError(f"{method}: the reward must be a finite number, got {outcome.reward!r}")
     if outcome.info:
-        _check_keys(outcome.info, scenario)
+        _check_keys(outcome.info, method)
     info = outcome.as_info()
     if not 0 <= info.get("score", 0) <= 1:
-        raise ValueError(f"{scenario}.apply: the score must be in 0..1, got {info['score']!r}")
+        raise ValueError(f"{method}: the score must be in 0..1, got {info['score']!r}")
     return info
 
 
-def _check_keys(info: Mapping[str, Any], scenario: str) -> None:
+def _check_keys(info: Mapping[str, Any], method: str) -> None:
     for key, kinds in _OF_A_SCENARIO.items():
         if key in info and not isinstance(info[key], kinds):
-            raise _wrong_type(scenario, f"info[{key!r}]", info[key], kinds)
+            raise _wrong_type(method, f"info[{key!r}]", info[key], kinds)
     if not _OF_TEXT_ENV.isdisjoint(info):
         raise ValueError(
-            f"{scenario}.apply: info must not hold {', '.join(sorted(_OF_TEXT_ENV & set(info)))}, "
+            f"{method}: info must not hold {', '.join(sorted(_OF_TEXT_ENV & set(info)))}, "
             f"which TextEnv sets; of INFO_KEYS an Outcome may hold {', '.join(_OF_A_SCENARIO)}"
         )
 
@@ -202,11 +199,11 @@ def check_extra_info(info: Any, scenario: str) -> None:
             raise ValueError(f"{scenario}.extra_info: the score must be in 0..1, got {score!r}")
 
 
-def _wrong_type(scenario: str, field: str, value: Any, kinds: Any) -> TypeError:
+def _wrong_type(method: str, field: str, value: Any, kinds: Any) -> TypeError:
     kind = kinds[-1] if isinstance(kinds, tuple) else kinds
     name = {Real: "number", Mapping: "mapping"}.get(kind, kind.__name__)
     return TypeError(
-        f"{scenario}.apply: {field} of an Outcome must be a {name}, got "
+        f"{method}: {field} of an Outcome must be a {name}, got "
         f"{type(value).__name__}: {value!r:.80}"
     )
 

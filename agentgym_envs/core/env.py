@@ -359,7 +359,8 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
                 outcome = self.reject(action, error)
             else:
                 outcome = self.apply(plain)
-            info = checked_outcome(outcome, type(self).__name__)
+            method = "play" if type(self).apply is TextEnv.apply else "apply"
+            info = checked_outcome(outcome, f"{type(self).__name__}.{method}")
         except Exception as error:
             error.add_note(f"raised in {self.task.task_id}, turn {state.turn}: {action[:200]!r}")
             raise

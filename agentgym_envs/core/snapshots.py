@@ -135,9 +135,8 @@ def restore(env: gym.Env[str, str], snapshot: Snapshot) -> None:
         )
     inner.np_random.bit_generator.state = dict(snapshot.random_state)
     if snapshot.options is None:  # of before the first reset
-        state = inner._text_env
-        state.options, state.random_state, state.is_over = None, None, True
-        state.actions, state.turn = [], 0
+        own = inner._text_env
+        inner._text_env = State(own.make, own.draws_from, own.system_prompt)
         return
     env.reset(options=dict(snapshot.options))
     for action in snapshot.actions:

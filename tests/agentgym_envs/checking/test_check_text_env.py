@@ -102,8 +102,8 @@ class Endless(CountingEnv):
 
 class Unlimited(CountingEnv):
     def step(self, action: str) -> Any:
-        self.max_turns = 10**6
-        return super().step(action)
+        observation, reward, terminated, _, info = super().step(action)
+        return observation, reward, terminated, False, info
 
 
 class Uncopied(CountingEnv):

@@ -19,6 +19,7 @@ from agentgym_envs import (
     check_text_env,
 )
 from agentgym_envs.actions import ActionVerb
+from tests.agentgym_envs.fuzzing import as_call, as_code
 
 NUMBERS = {split: {"all": [number]} for number, split in enumerate(("train", "validation", "test"))}
 VERBS = (
@@ -133,10 +134,55 @@ def test_what_is_no_action_is_answered_with_those_there_are(action: str) -> None
     assert (reward, info["is_valid_action"]) == (0.0, False)
 
 
-def test_a_long_text_of_nothing_but_separators_is_answered_at_once() -> None:
+@pytest.mark.parametrize("action_format", ["plain", "react"])
+def test_a_long_text_of_nothing_but_separators_is_answered_at_once(action_format: str) -> None:
+    class Moving(PanelEnv):
+        verbs = (
+            *VERBS,
+            ActionVerb("move", "move {thing} from {place} to {target}", "Move."),
+            ActionVerb("note", "note: {text}", "Write.", free_text=("text",), is_multiline=True),
+        )
+
+    env = begun(Moving, action_format=action_format)
     start = time.process_time()
-    begun().step("turn " + "x by 1 steps " * 20_000)
+    env.step("Action: turn " + "x by 1 steps " * 20_000)
+    env.step("Action: move" + " from" * 50_000)
+    env.step("Action: press a" + " " * 50_000 + "x")
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("action", [f"turn {' ' * 1_900}x", "put a" + "\n" * 10**6 + "x"])
+def test_a_long_run_of_spaces_is_read_at_once(action: str) -> None:
+    verbs = (*VERBS, ActionVerb("put", "put {thing} down", "Put a thing down."))
+    start = time.process_time()
+    assert [verb.read(action) for verb in verbs] == [None] * 5
+    assert time.process_time() - start < 1
+
+
+def test_long_words_are_played_where_nothing_follows_them() -> None:
+    words = "word " * 1_000 + "end"
+    observation, *_ = begun().step(f"write on the wall: {words}")
+    assert words in observation
+
+
+@pytest.mark.parametrize("template", ["turn_to {degrees}", "set {knob} to {degrees}"])
+@pytest.mark.parametrize("action_format", ["plain", "react", "function_call", "code"])
+def test_a_number_of_too_many_digits_is_no_action(action_format: str, template: str) -> None:
+    class Turning(PanelEnv):
+        verbs = (
+            ActionVerb(
+                "turn_to", template, "", integers=("degrees",), patterns={"degrees": "-?[0-9]+"}
+            ),
+        )
+
+    env = begun(Turning, action_format=action_format)
+    arguments = {"knob": "left", "degrees": "9" * 5_000}
+    arguments = {name: arguments[name] for name in env.verbs[0].parameters}
+    action = f"Action: {env.verbs[0].fill(arguments)}"
+    if action_format in ("function_call", "code"):
+        write = as_code if action_format == "code" else as_call
+        action = write("turn_to", arguments)
+    assert env.step(action)[-1]["is_valid_action"] is False
 
 
 def test_the_suite_says_that_names_with_capitals_come_in_small_letters() -> None:

@@ -282,6 +282,19 @@ def test_apply_must_return_an_outcome(env: CountingEnv) -> None:
         talking.step("add 1")
 
 
+def test_play_must_return_an_outcome() -> None:
+    class Silent(CountingEnv):
+        apply = TextEnv.apply
+
+        def play(self, verb: str, *args: Any, **arguments: Any) -> Any:
+            return None
+
+    silent = Silent()
+    begin(silent, 3)
+    with pytest.raises(TypeError, match=r"Silent\.play must return an Outcome, got NoneType"):
+        silent.step("add 1")
+
+
 def test_an_empty_split_is_refused_when_it_is_drawn_from() -> None:
     class Partial(ListedTasks):
         def explain_empty(self, split: str) -> str:

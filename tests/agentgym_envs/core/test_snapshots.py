@@ -120,6 +120,9 @@ def test_a_snapshot_of_before_the_first_reset_leaves_no_episode() -> None:
     env.restore(before)
     with pytest.raises(ResetNeeded):
         env.step("inventory")
+    with pytest.raises(ResetNeeded):
+        _ = env.task
+    assert env.snapshot() == before
     env.reset(seed=1)
     env.step("inventory")
 
