@@ -420,21 +420,23 @@ def _explaining_damage(checkpoint: str) -> Iterator[None]:
     Raises:
         UsageError: a file of it is damaged or missing, or a library cannot load it.
     """
-    try:
-        with explain_refusals(
-            *_LOAD_ERRORS,
-            cannot=f"load the checkpoint {checkpoint}",
-            remedy="; resume with the model and the options that it was saved with",
-        ):
+    with explain_refusals(
+        *_LOAD_ERRORS,
+        cannot=f"load the checkpoint {checkpoint}",
+        remedy="; resume with the model and the options that it was saved with",
+    ):
+        try:
             yield
-    except _LOAD_ERRORS as error:
-        damage = damage_of(Path(checkpoint))
-        if damage is None:
+        except UsageError:  # it says what is wrong
             raise
-        raise UsageError(
-            f"the checkpoint {checkpoint} {damage}, so training cannot go on from it; name an "
-            "earlier one, or pass resume_from_checkpoint=True for the last whole one"
-        ) from error
+        except _LOAD_ERRORS as error:
+            damage = damage_of(Path(checkpoint))
+            if damage is None:
+                raise
+            raise UsageError(
+                f"the checkpoint {checkpoint} {damage}, so training cannot go on from it; name an "
+                "earlier one, or pass resume_from_checkpoint=True for the last whole one"
+            ) from error
 
 
 def _rng_states() -> dict[str, Any]:
