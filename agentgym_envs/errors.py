@@ -50,7 +50,7 @@ class UnknownTask(ValueError):
 
 
 class NoExpert(NotImplementedError):
-    """The environment, or the task at hand, has no expert or no such baseline; it says what has."""
+    """The environment or the current task has no expert, or no baseline of this name."""
 
 
 def this_python() -> str:

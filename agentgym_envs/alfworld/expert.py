@@ -23,7 +23,10 @@ _PROCESSES = {
 
 
 def moves(expert: Expert) -> Iterator[ExpertMove]:
-    """Yield moves while there is something to try; the environment is stepped between them."""
+    """Yield moves while there is something to try.
+
+    The environment is stepped between them.
+    """
     for _ in range(MAX_MOVES):
         move = expert.next_move()
         if move is None:

@@ -1,4 +1,4 @@
-"""Plays BabyAI by a rule that reads words and understands none: what an agent must surpass."""
+"""A baseline of BabyAI: a rule that reads words and understands none."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class DefaultGame(Game):
         return list(self.actions) if self._list_actions else None
 
     def possible_actions(self) -> list[str]:
-        """List the possible actions; where none are listed, all with the things in view."""
+        """List the possible actions, or those with the things in view where none are listed."""
         if self._list_actions:
             return list(self.actions)
         names = [sighting.name for sighting in self.view.things]

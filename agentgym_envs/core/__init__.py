@@ -1,4 +1,4 @@
-"""The environments' base class, and what its parts are made of: tasks, outcomes, snapshots."""
+"""The environments' base class and its parts: tasks, outcomes, snapshots, experts, games."""
 
 from agentgym_envs.core.env import COMPATIBILITIES, TextEnv
 from agentgym_envs.core.outcome import (

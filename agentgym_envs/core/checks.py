@@ -1,4 +1,4 @@
-"""Checks what a scenario gives `TextEnv`: its attributes, observations, outcomes and moves."""
+"""Checks of a scenario's attributes, observations, outcomes and moves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentgym_envs.core.outcome import INFO_KEYS, ExpertMove, Outcome
 from agentgym_envs.core.tasks import TaskSet
 
 _REQUIRED = ("instructions", "verbs", "default_max_turns")
-"""What a scenario must have set when `TextEnv.__init__` begins."""
+"""The attributes that a scenario sets before `TextEnv.__init__` begins."""
 
 _SET_BY_INIT = (
     "_text_env",
@@ -51,7 +51,7 @@ _NOT_EXTRA = frozenset(INFO_KEYS) - {"score"}
 
 
 def check_attributes(env: Any) -> None:
-    """Raise `TypeError` unless a scenario has set what `TextEnv.__init__` reads."""
+    """Raise `TypeError` unless a scenario has set the attributes that `TextEnv.__init__` reads."""
     missing = [name for name in _REQUIRED if not hasattr(env, name)]
     if missing:
         raise TypeError(
@@ -68,7 +68,7 @@ def check_attributes(env: Any) -> None:
 
 
 def own_values(env: Any) -> list[Any]:
-    """Return the values of what `TextEnv.__init__` sets, for `check_names`."""
+    """Return the values of the attributes that `TextEnv.__init__` sets, for `check_names`."""
     values = vars(env)
     return [values.get(name) for name in _SET_BY_INIT]
 
@@ -133,7 +133,7 @@ def check_beginning(env: Any, observation: Any) -> None:
 
 
 def checked_outcome(outcome: Any, method: str) -> Mapping[str, Any]:
-    """Return what a scenario's outcome says for `info`, fields included.
+    """Return the keys of `info` that a scenario's outcome sets, fields included.
 
     Args:
         outcome: the value that the method returned.
@@ -173,7 +173,7 @@ def _check_keys(info: Mapping[str, Any], method: str) -> None:
 
 
 def check_extra_info(info: Any, scenario: str) -> None:
-    """Check what a scenario's `extra_info` returned.
+    """Check the mapping that a scenario's `extra_info` returned.
 
     Raises:
         TypeError: it is no mapping, or its `score` no number.

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 else:
 
     class own_property(property):
-        """A property that a scenario cannot set; the error says to take another name."""
+        """A property that a scenario cannot set."""
 
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
@@ -209,7 +209,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         return Outcome.invalid(str(error))
 
     def available_actions(self) -> list[str] | None:
-        """List the plain actions that are possible now; None where they are not listed.
+        """List the plain actions that are possible now, or None where they are not listed.
 
         Raises:
             ResetNeeded: there has been no reset yet.

@@ -17,7 +17,9 @@ from agentgym_envs.errors import InvalidAction, NoExpert
 
 
 class Game(Protocol):
-    """One episode by one set of rules; a class that derives from it has the defaults here.
+    """One episode by one set of rules.
+
+    A class that derives from it has the defaults here.
 
     Attributes:
         goal: the goal in words.
@@ -39,7 +41,7 @@ class Game(Protocol):
         return Outcome.invalid(str(error))
 
     def available_actions(self) -> list[str] | None:
-        """List the plain actions that are possible now; None where they are not listed."""
+        """List the plain actions that are possible now, or None where they are not listed."""
         return None
 
     def info(self) -> Mapping[str, Any]:
@@ -90,7 +92,7 @@ class GameEnv(TextEnv, Generic[AnyGame]):
         return self.__game.refuse(completion, error)
 
     def available_actions(self) -> list[str] | None:
-        """List the plain actions that are possible now; None where they are not listed.
+        """List the plain actions that are possible now, or None where they are not listed.
 
         Raises:
             ResetNeeded: there has been no reset yet.

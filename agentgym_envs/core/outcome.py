@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 
     @classmethod
     def invalid(cls, observation: str) -> Outcome:
-        """Return the outcome of an action that cannot be played; the observation says why."""
+        """Return the outcome of an action that cannot be played, with the reason to show."""
         return cls(observation, is_valid=False)
 
     def as_info(self) -> Mapping[str, Any]:

@@ -48,7 +48,7 @@ class Walk(Game):
         return self.is_at_goal
 
     def act(self, action: str) -> Outcome:
-        """Take a step; reaching the goal is rewarded with 1."""
+        """Take a step, with reward 1 at the goal."""
         direction = ACTIONS.get(" ".join(action.lower().split()))
         if direction is None:
             allowed = ", ".join(ACTIONS)

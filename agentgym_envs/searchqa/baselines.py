@@ -1,4 +1,4 @@
-"""Baselines of SearchQA: what rules earn that answer without a search, or after a single one.
+"""Baselines of SearchQA: rules that answer without a search, or after a single one.
 
 Neither reasons. The first knows the training questions and answers, as one who has learned how
 such questions tend to be answered; the second also reads one passage.

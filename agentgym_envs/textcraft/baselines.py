@@ -1,4 +1,4 @@
-"""Plays TextCraft by a rule that reads names and understands none: what an agent must surpass."""
+"""A baseline of TextCraft: a rule that reads names and understands none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentgym_envs.core import ExpertMove
 
 
 def goal_recipe(first_observation: str, goal: str) -> Iterator[ExpertMove]:
-    """Get what the first command of the goal uses, word by word, and craft it.
+    """Get the ingredients of the goal's first command, word by word, and craft it.
 
     Args:
         first_observation: the commands.

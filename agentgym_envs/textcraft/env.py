@@ -127,7 +127,7 @@ class TextCraftEnv(TextEnv):
         return Outcome(observation, float(success), success, success=success, is_valid=is_valid)
 
     def extra_info(self) -> Mapping[str, Any]:
-        """Return what is held, and the turns that the expert needs from the start."""
+        """Return the inventory, and the turns that the expert needs from the start."""
         number = self.task.number
         return {
             "inventory": dict(self._state.inventory),

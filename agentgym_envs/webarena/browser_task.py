@@ -133,7 +133,7 @@ class BrowserTaskEnv(TextEnv):
         return Outcome.invalid(message)
 
     def extra_info(self) -> Mapping[str, Any]:
-        """Return the current address, the answer, and what became of it."""
+        """Return the current address, the answer and its verdict."""
         return {"url": self.browser.page().url, **self._judgement.info()}
 
     @property
@@ -172,7 +172,10 @@ class BrowserTaskEnv(TextEnv):
         return window_pixels(self.browser)
 
     def close(self) -> None:
-        """Release the browser and the sites; safe to call twice."""
+        """Release the browser and the sites.
+
+        A second call does nothing.
+        """
         self._close_episode()
         super().close()
 

@@ -65,7 +65,7 @@ class WebArenaEnv(BrowserTaskEnv):
         self._content = content
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield the task's recorded moves, and scroll to what they rest on and touch."""
+        """Yield the task's recorded moves, with the scrolling that they need."""
         task = self.web_task
         if self.tree != "short":
             raise NoExpert(f"the expert reads tree='short', not {self.tree!r}")

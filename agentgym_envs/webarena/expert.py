@@ -1,4 +1,4 @@
-"""Plays a task's recorded solution, as an expert that uses only what was on the screen.
+"""Plays a task's recorded solution.
 
 Each task is solved when its world is made, and the moves are shipped beside it. All that a move
 rests on is scrolled to first, and so is what it acts on. An imitator then sees everything that an
@@ -64,7 +64,7 @@ def read_record(content: SiteContent, task: WebTask) -> tuple[list[str], list[Re
 def play_record(
     starts: Sequence[str], moves: Sequence[RecordedMove], current: Callable[[], Page], view: View
 ) -> Iterator[ExpertMove]:
-    """Yield moves that solve a task; end early where an element is missing.
+    """Yield moves that solve a task, and end early where an element is missing.
 
     Args:
         starts: the addresses that it begins at, one for each tab.

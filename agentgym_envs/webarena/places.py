@@ -168,7 +168,7 @@ def start_urls(place: Place, task: WebTask) -> list[str]:
 
 
 def open_start(place: Place, episode: Episode, task: WebTask) -> None:
-    """Open the pages that a task begins with; the first is shown.
+    """Open the pages that a task begins with and show the first.
 
     Raises:
         ValueError: as `start_urls`.

@@ -25,7 +25,7 @@ def spelled(word: str) -> str:
 
 
 def moves(game: Game) -> Iterator[ExpertMove]:
-    """Yield guesses until the game is over; step between them."""
+    """Yield guesses until the game is over."""
     while not game.is_over:
         left = game.fitting()
         if not left:

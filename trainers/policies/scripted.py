@@ -22,7 +22,7 @@ _WORDS = re.compile(r"\w+(?:[ -]\w+){0,2}")
 
 
 class ExpertPolicy(Policy):
-    """Plays the actions of the environment's expert or of a baseline; stops where it has none left.
+    """Plays the actions of the environment's expert or of a baseline, to their end.
 
     Args:
         privileged: ask the expert that may use what no observation has shown.

@@ -162,7 +162,7 @@ class Environments:
 
     @cached_property
     def baselines(self) -> dict[str, tuple[str, ...]]:
-        """The baselines of each environment, by what tables call it."""
+        """The baselines of each environment, by its name in tables."""
         return {self.names[name]: tuple(env.baselines) for name, env in self._probes.items()}
 
     @cached_property

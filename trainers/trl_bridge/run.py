@@ -415,7 +415,7 @@ _LOAD_ERRORS = (
 
 @contextmanager
 def _explaining_damage(checkpoint: str) -> Iterator[None]:
-    """Turn what is raised while a checkpoint is loaded into a usage error.
+    """Turn the errors of loading a checkpoint into usage errors.
 
     Raises:
         UsageError: a file of it is damaged or missing, or a library cannot load it.
