@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("agentgym_envs", "wrappers", "trainers")
 CARD = "trainers/models/tiny_checkpoint/README.md"
-CARD_PAGE = "studies/tiny.md"
+CARD_PAGE = "results/tiny.md"
 FURTHER = (
     "agentgym_envs.actions.ActionVerb",
     "agentgym_envs.alfworld.env.ALFWorldEnv",
@@ -83,7 +83,7 @@ def on_config(config: Any) -> None:
         pages = re.findall(r"^- \[(.+?)\]\((.+?)\)", body, flags=re.M)
         entries = [{title: link.replace(f"../{CARD}", CARD_PAGE)} for title, link in pages]
         groups.append({heading: entries})
-    config.nav = [*groups, {"API reference": [f"reference/{name}.md" for name in reference()]}]
+    config.nav = [*groups, {"API reference": [f"api/{name}.md" for name in reference()]}]
 
 
 def reference() -> dict[str, list[str]]:
@@ -121,7 +121,7 @@ def on_files(files: Files, config: Any) -> Files:
             imports.append(f"from {home} import {public}\n")
         entries = "\n".join(f"::: {item}\n" for item in items)
         text = f"# {name}\n\n```python\n{''.join(imports)}```\n\n{entries}"
-        files.append(File.generated(config, f"reference/{name}.md", content=text))
+        files.append(File.generated(config, f"api/{name}.md", content=text))
     card = (ROOT / CARD).read_text("utf-8")
     files.append(File.generated(config, CARD_PAGE, content=card))
     return files

@@ -82,7 +82,7 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
 
 def test_the_smallest_environment_has_at_most_45_lines() -> None:
     """Expert, splits, four formats and registration are in them; the next block checks it."""
-    smallest, checked, *_ = python_blocks(ROOT / "docs" / "extending" / "own_environment.md")
+    smallest, checked, *_ = python_blocks(ROOT / "docs" / "tutorials" / "own_environment.md")
     assert "expert_moves" in smallest and 'register_env("mylab/Guess-v0"' in smallest
     assert len(smallest.strip().splitlines()) <= 45
     assert 'check_text_env("mylab/Guess-v0")' in checked

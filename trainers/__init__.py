@@ -15,7 +15,7 @@ from trainers.options.errors import explain_missing_extra
 # they wait made two cores twenty times slower than one.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Read once, when torch first takes memory of a GPU. Keys and values of episodes grow in blocks of
-# ever other sizes, and by default torch keeps the freed ones: docs/inside/gpu.md has the figures.
+# ever other sizes, and by default torch keeps the freed ones: docs/results/gpu.md has the figures.
 if "PYTORCH_CUDA_ALLOC_CONF" not in os.environ:  # its earlier name, which this one would overrule
     os.environ.setdefault("PYTORCH_ALLOC_CONF", "expandable_segments:True")
 

@@ -121,7 +121,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     """Of the training options, where none are given."""
     takes: type[Any] = GRPOConfig
     """The class of `args`; an algorithm with options that TRL's config lacks takes its own."""
-    replaced = "it plays env itself; trl.GRPOTrainer takes it (docs/extending/plugging_in.md)"
+    replaced = "it plays env itself; trl.GRPOTrainer takes it (docs/howto/plugging_in.md)"
     kl_in_reward = False
     """The KL to the reference is part of the reward, so the loss has no KL term."""
     environment_names: Mapping[str, str] = {"": ""}

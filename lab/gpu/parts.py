@@ -16,7 +16,7 @@ LONGEST = 600.0
 
 VLLM = "vllm is not installed; its CUDA build takes gigabytes and is not packed"
 QUANTIZED = "bitsandbytes is not installed; `--pack FOLDER` takes it along"
-DEEPSPEED = "deepspeed is not installed; docs/inside/gpu.md says how to take it along"
+DEEPSPEED = "deepspeed is not installed; docs/results/gpu.md says how to take it along"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The shipped start plays BabyAI by the list, and where it heeds the goal it does so as an expert who
 knows the whole grid, which cannot be read off the text: reinforcement learning found little to
-amplify there (docs/studies/learning.md). It has never seen a deep book or ALFWorld, whose names it
+amplify there (docs/results/learning.md). It has never seen a deep book or ALFWorld, whose names it
 would spell in bytes; they become tokens of their own, with embeddings like those that are there.
 """
 

@@ -15,7 +15,7 @@ from benchmarks.cli import main as cli
 from tests.trainers.toys import ENV_ID, make_folder
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "extending" / "plugging_in.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "howto" / "plugging_in.md").read_text("utf-8")
 TRAINER, STOCK_SCRIPT, _TOOLS_SCRIPT = re.findall(
     r"<!-- trains -->\n```python\n(.*?)^```$", PAGE, flags=re.M | re.S
 )

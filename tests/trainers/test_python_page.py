@@ -1,4 +1,4 @@
-"""The scripts of `docs/python.md` train for a step, as they stand but for their `max_steps`."""
+"""The scripts of `docs/howto/python.md` train for a step, as they stand but for their `max_steps`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from agentgym_envs import read_jsonl
 from trainers import Environments, installed_trainers, rollout
 
-PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "python.md").read_text("utf-8")
 BLOCKS = re.findall(r"<!-- trains -->\n```python\n(.*?)^```$", PAGE, flags=re.M | re.S)
 SCRIPTS = {
     match[1]: code
@@ -41,7 +41,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         assert code.count(STEPS) == 1
         names: dict[str, Any] = {}
         for part in (code.replace(STEPS, f"max_steps={steps}"), *further):
-            exec(compile(part, f"docs/python.md, {algorithm}", "exec"), names)
+            exec(compile(part, f"docs/howto/python.md, {algorithm}", "exec"), names)
         return names
 
     yield run

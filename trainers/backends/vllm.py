@@ -22,7 +22,7 @@ from agentgym_envs.errors import needs_extra
 
 # Its own level is INFO, some hundred lines at every start.
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-with needs_extra("vllm", "the vLLM backend (without a GPU see docs/training/backends.md)"):
+with needs_extra("vllm", "the vLLM backend (without a GPU see docs/reference/backends.md)"):
     from vllm import LLM, SamplingParams
     from vllm.exceptions import VLLMValidationError
     from vllm.platforms import current_platform

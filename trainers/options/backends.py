@@ -112,7 +112,7 @@ class _Backends(Mapping[str, BackendSpec]):
     remedy = (
         "; a package adds one of its own by an entry point of the group agentgym.backends that "
         "names a trainers.BackendSpec, such as mine = my_lab.backends:SPEC in its pyproject.toml "
-        "(docs/extending/plugging_in.md)"
+        "(docs/howto/plugging_in.md)"
     )
 
     def __getitem__(self, name: str) -> BackendSpec:

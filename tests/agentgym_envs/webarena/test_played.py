@@ -1,4 +1,4 @@
-"""Episodes that were played by hand end as they ended then: `docs/inside/played.md`."""
+"""Episodes that were played by hand end as they ended then: `docs/results/played.md`."""
 
 from __future__ import annotations
 

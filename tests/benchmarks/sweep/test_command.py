@@ -89,11 +89,11 @@ def test_cells_name_the_precision_that_their_model_has_here(capsys, tmp_path, mo
 
 @pytest.mark.usefixtures("counting")
 def test_the_script_of_the_page_from_python_sweeps_and_reports(capsys, tmp_path, monkeypatch):
-    page = Path(__file__).parents[3] / "docs" / "python.md"
+    page = Path(__file__).parents[3] / "docs" / "howto" / "python.md"
     marked = r"<!-- sweeps -->\n```python\n(.*?)^```$"
     (script,) = re.findall(marked, page.read_text("utf-8"), flags=re.M | re.S)
     monkeypatch.chdir(tmp_path)
-    exec(compile(script, "docs/python.md", "exec"), {"__name__": "__main__"})
+    exec(compile(script, "docs/howto/python.md", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out == "20 []\n"
     assert (tmp_path / "runs/sweep/report.html").is_file()
 

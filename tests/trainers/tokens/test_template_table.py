@@ -4,7 +4,7 @@ import pytest
 
 from tests.trainers.tokens.template_table import table
 
-PAGE = Path(__file__).parents[3] / "docs/training/templates.md"
+PAGE = Path(__file__).parents[3] / "docs/howto/chat_templates.md"
 
 
 @pytest.mark.full

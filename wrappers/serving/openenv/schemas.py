@@ -72,7 +72,7 @@ def openapi(title: str, paths: Iterable[tuple[str, str]], version: str) -> dict[
     """
     described: dict[str, dict[str, Any]] = {}
     for method, path in paths:
-        answer = {"responses": {"200": {"description": "as docs/extending/serving.md says"}}}
+        answer = {"responses": {"200": {"description": "as docs/howto/serve.md says"}}}
         described.setdefault(path, {})[method.lower()] = answer
     return {
         "openapi": "3.1.0",

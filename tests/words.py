@@ -1,0 +1,110 @@
+"""Counts what `tests/test_words.py` bounds: docstrings' first lines, and the pages' words and sentences.
+
+`python -m tests.words FOLDER...` lists the docstrings and the sentences that break a rule, a line each, and
+`python -m tests.words --count FOLDER...` counts them, of other packages too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_FIRST_LINE = 90
+MAX_SENTENCE = 35
+RELATIVE_WHAT = re.compile(
+    r"\bwhat\b(?! if\b)"  # "What a turn sees" names nothing that one can search for
+    r"|\b(?:that|those) which\b",
+    re.I,
+)
+HOUSE_WORDS = re.compile(
+    r"\b(?:told|anew|amid|whoever|whichever|likewise|nobody|so many|as ever|of one's own"
+    r"|in the middle|whole or not at all|beside which|wherein|thereof|paid|excused?)\b",
+    re.I,
+)
+"""The house's substitutes for the field's terms: reward (paid), median (in the middle), atomic, retry (excuse)."""
+
+
+class Docstring(NamedTuple):
+    """One docstring's place and first line."""
+
+    path: Path
+    line: int
+    first: str
+
+
+def docstrings(folder: Path) -> Iterator[Docstring]:
+    """List the docstrings of a file, or of a folder's modules."""
+    for path in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    yield Docstring(path, getattr(node, "lineno", 1), text.splitlines()[0])
+
+
+def faults(first: str) -> list[str]:
+    """Name the rules that a docstring's first line breaks."""
+    found = {
+        "long": len(first) > MAX_FIRST_LINE,
+        "what": bool(RELATIVE_WHAT.search(re.sub(r"`[^`]*`|\"[^\"]*\"", "", first))),
+        "semicolon": ";" in first,
+        "word": bool(HOUSE_WORDS.search(first)),
+    }
+    return [rule for rule, broken in found.items() if broken]
+
+
+def prose(page: Path) -> str:
+    """Return a page's running text: no code, tables, pictures, headings or link targets."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    text = re.sub(r"<!--.*?-->|<[^>]+>", "", text, flags=re.S)
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "#", "!["))]
+    text = re.sub(r"\]\([^)]*\)", "]", "\n".join(lines))
+    return re.sub(r"`[^`]*`", "code", text)
+
+
+def sentences(page: Path) -> Iterator[str]:
+    """List a page's sentences. A list's item ends one, as a colon at a line's end does."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|:\n", prose(page)):
+        for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z`\[(\"*])", " ".join(paragraph.split())):
+            if sentence:
+                yield sentence
+
+
+def long_sentences(page: Path) -> list[str]:
+    """List a page's sentences of more than `MAX_SENTENCE` words."""
+    return [text for text in sentences(page) if len(text.split()) > MAX_SENTENCE]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--count", action="store_true", help="count, do not list")
+    args = parser.parse_args()
+    for folder in args.folders:
+        found = [(item, faults(item.first)) for item in docstrings(folder)]
+        pages = sorted(folder.rglob("*.md")) if folder.is_dir() else []
+        if args.count:
+            of_rule = {
+                rule: sum(rule in broken for _, broken in found)
+                for rule in ("long", "what", "semicolon", "word")
+            }
+            print(f"{folder}: {len(found)} docstrings, {of_rule}")
+            print(
+                f"{folder}: {len(pages)} pages, {sum(len(page.read_text('utf-8').split()) for page in pages)} words, "
+                f"{sum(len(long_sentences(page)) for page in pages)} long sentences"
+            )
+            continue
+        for item, broken in found:
+            if broken:
+                print(f"{item.path}:{item.line}: {', '.join(broken)}: {item.first}")
+        for page in pages:
+            for text in long_sentences(page):
+                print(f"{page}: {len(text.split())} words: {text}")
+
+
+if __name__ == "__main__":
+    main()
