@@ -1,7 +1,7 @@
-"""Counts what `tests/test_words.py` bounds: docstrings' first lines, and the pages' words and sentences.
+"""The rules of docstrings' first lines and of the pages' sentences.
 
-`python -m tests.words FOLDER...` lists the docstrings and the sentences that break a rule, a line each, and
-`python -m tests.words --count FOLDER...` counts them, of other packages too.
+`python -m tests.words FOLDER...` lists the docstrings and sentences that break one, a line each;
+`python -m tests.words --count FOLDER...` counts them, in other packages too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +26,7 @@ HOUSE_WORDS = re.compile(
     r"|in the middle|whole or not at all|beside which|wherein|thereof|paid|excused?)\b",
     re.I,
 )
-"""The house's substitutes for the field's terms: reward (paid), median (in the middle), atomic, retry (excuse)."""
+"""Substitutes for the field's terms: reward (paid), median (in the middle), retry (excuse)."""
 
 
 class Docstring(NamedTuple):
@@ -79,31 +80,36 @@ def long_sentences(page: Path) -> list[str]:
     return [text for text in sentences(page) if len(text.split()) > MAX_SENTENCE]
 
 
+def count(folder: Path) -> str:
+    """Return a line of counts: docstrings, broken rules, pages, words and long sentences."""
+    broken = [faults(item.first) for item in docstrings(folder)]
+    rules = Counter(rule for each in broken for rule in each)
+    pages = sorted(folder.rglob("*.md"))
+    words = sum(len(page.read_text("utf-8").split()) for page in pages)
+    too_long = sum(len(long_sentences(page)) for page in pages)
+    return (
+        f"{folder}: {len(broken)} docstrings, {dict(rules)}; "
+        f"{len(pages)} pages, {words} words, {too_long} long sentences"
+    )
+
+
+def breaches(folder: Path) -> Iterator[str]:
+    """List the docstrings and the pages' sentences that break a rule, a line each."""
+    for item in docstrings(folder):
+        if rules := faults(item.first):
+            yield f"{item.path}:{item.line}: {', '.join(rules)}: {item.first}"
+    for page in sorted(folder.rglob("*.md")):
+        for text in long_sentences(page):
+            yield f"{page}: {len(text.split())} words: {text}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--count", action="store_true", help="count, do not list")
     args = parser.parse_args()
     for folder in args.folders:
-        found = [(item, faults(item.first)) for item in docstrings(folder)]
-        pages = sorted(folder.rglob("*.md")) if folder.is_dir() else []
-        if args.count:
-            of_rule = {
-                rule: sum(rule in broken for _, broken in found)
-                for rule in ("long", "what", "semicolon", "word")
-            }
-            print(f"{folder}: {len(found)} docstrings, {of_rule}")
-            print(
-                f"{folder}: {len(pages)} pages, {sum(len(page.read_text('utf-8').split()) for page in pages)} words, "
-                f"{sum(len(long_sentences(page)) for page in pages)} long sentences"
-            )
-            continue
-        for item, broken in found:
-            if broken:
-                print(f"{item.path}:{item.line}: {', '.join(broken)}: {item.first}")
-        for page in pages:
-            for text in long_sentences(page):
-                print(f"{page}: {len(text.split())} words: {text}")
+        print(count(folder) if args.count else "\n".join(breaches(folder)))
 
 
 if __name__ == "__main__":
