@@ -1,4 +1,4 @@
-"""Browsers: what carries out actions and shows pages. One protocol, two backends."""
+"""Browsers: carry out actions and show pages. One protocol, two backends."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Browser(Protocol):
         """Return the current page. The same object until an action changes the browser."""
 
     def look_up(self, url: str, locator: str) -> str:
-        """Return what a JavaScript expression gives on a page, for the evaluators.
+        """Evaluate a JavaScript expression on a page, for the evaluators.
 
         Args:
             url: of the page, loaded apart from the tabs with the episode's cookies; `"last"` means
@@ -55,4 +55,4 @@ class Browser(Protocol):
         """
 
     def close(self) -> None:
-        """Release everything; safe to call twice."""
+        """Release all resources. Safe to call twice."""

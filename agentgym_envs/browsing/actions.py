@@ -1,4 +1,4 @@
-"""Reads and writes the browser's actions: WebArena's grammar (arXiv 2307.13854), text and data."""
+"""Reads and writes browser actions in WebArena's grammar (arXiv 2307.13854)."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def example(kind: str, action_format: str = "plain") -> str:
 
 
 def _check_that_nothing_follows(text: str, action_format: str) -> None:
-    """Check that the brackets of what is typed hold text alone, not a malformed third part.
+    """Check that the brackets hold the typed text alone, not a malformed third part.
 
     WebArena's own parser takes `x] [2` as the text of `type [4] [x] [2]`; nobody means that. Text
     may hold brackets; where one closes before another opens the third part tells where it ends.

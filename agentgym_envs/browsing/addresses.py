@@ -1,4 +1,4 @@
-"""Addresses as browsers write them: what a person types, what links resolve to."""
+"""Web addresses: typed by a person, resolved from links, normalized as browsers do."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def typed(text: str) -> str:
 
 
 def resolved(base: str, reference: str) -> str | None:
-    """Return where a reference on a page leads; None if it is no web address."""
+    """Resolve a reference on a page, or return None if it is no web address."""
     # Browsers drop these wherever they stand in an address.
     reference = re.sub(r"[\t\n\r]", "", reference).strip()
     try:
@@ -49,7 +49,7 @@ def resolved(base: str, reference: str) -> str | None:
 
 
 def normal(address: str) -> str | None:
-    """Return a web address in the form that browsers show; None if it is none."""
+    """Normalize a web address as browsers show it, or return None if it is none."""
     try:
         parts = urlsplit(address)
         host = parts.netloc.lower()
@@ -68,7 +68,7 @@ def normal(address: str) -> str | None:
 
 
 def without_fragment(url: str) -> str:
-    """Return an address without what follows `#`."""
+    """Return an address without its fragment."""
     return url.partition("#")[0]
 
 
@@ -79,7 +79,7 @@ def origin(url: str) -> str:
 
 
 def outside_page(url: str) -> str:
-    """Return the HTML of the page that stands for an address nobody may open."""
+    """Return the HTML of the page shown in place of a blocked address."""
     try:
         host = urlsplit(url).hostname or url
     except ValueError:

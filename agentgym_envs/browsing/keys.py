@@ -38,7 +38,7 @@ KEYS = {name.lower(): name for name in _NAMES} | _SHORT
 
 
 class Keys(NamedTuple):
-    """A key with what is held down meanwhile.
+    """A key with its modifiers.
 
     Attributes:
         modifiers: such as `("Control",)`, in the order in which they were written.

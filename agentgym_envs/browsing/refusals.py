@@ -1,4 +1,4 @@
-"""Tells the policy what cannot be done in a browser, in the same words for every backend.
+"""Messages for actions that a browser cannot do, the same for every backend.
 
 Each function returns the `InvalidAction` to raise.
 """

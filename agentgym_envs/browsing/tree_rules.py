@@ -1,4 +1,4 @@
-"""Turns a page's elements into the lines that a policy reads, by the same rules in every backend.
+"""Rules that turn a page's elements into the lines of a view, for every backend.
 
 A backend walks its own tree from the leaves up. For each element it makes a `Node` with the role,
 name and properties that the accessibility tree gives it, and calls `place(node, items)` with what
@@ -128,7 +128,7 @@ def options_property(options: Sequence[str]) -> str:
 
 
 def place(node: Node, items: list[Item]) -> list[Item]:
-    """Return what stands in the tree for an element.
+    """Return the tree's items for an element.
 
     Args:
         node: the element, without children; its name as the accessibility tree has it.
@@ -151,7 +151,7 @@ def place(node: Node, items: list[Item]) -> list[Item]:
 
 
 def leaf(node: Node) -> list[Item]:
-    """Return what stands in the tree for one of `LEAVES`."""
+    """Return the tree's nodes for one of `LEAVES`."""
     node.name = collapse(node.name)
     return [] if node.role == "img" and not node.name else [node]
 
@@ -234,7 +234,7 @@ def _fold_cells(row: Node) -> None:
 
 
 def _words(node: Node) -> str:
-    """Return what a node says as part of its row; buttons and form controls say nothing."""
+    """Return a node's text within its row. Buttons and form controls have none."""
     if node.role in CONTROLS and node.role != "link":
         return ""
     if node.name:

@@ -33,7 +33,7 @@ _NOT_TYPED = {code: None for code in range(32) if chr(code) not in "\n\t"} | {12
 
 
 def typed_text(node: Node, kind: str, text: str) -> str:
-    """Return what a field holds after this was typed into it.
+    """Return a field's value after a text was typed into it.
 
     Args:
         node: the field.

@@ -75,7 +75,7 @@ class View:
         self._seen: set[int] = set()  # ids that have been on the screen since the page was opened
 
     def show(self, page: Page) -> Shown:
-        """Return what is on the screen."""
+        """Return the visible lines."""
         total = len(page.nodes)
         self.top = min(self.top, self._last_top(total))
         end = total if self.height is None else min(self.top + self.height, total)

@@ -1,4 +1,4 @@
-"""Reads the content of the sites: their databases and the tasks on them, checked by their hashes.
+"""Reads the sites' databases and tasks, checked by their hashes.
 
 A folder holds `about.json`, `content.zip` and `moves.zip`. The first names the hash of each file in
 the others. `content.zip` has a database for each of the sites, and for each template its tasks, one

@@ -1,4 +1,4 @@
-"""Reads what people type into forms, and says what is wrong with it."""
+"""Parses and validates form input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
 def read_amount(text: str) -> int | None:
-    """Read an amount such as `1,234.50` as cents; None if it is none."""
+    """Read an amount such as `1,234.50` as cents, or None if it is none."""
     match = _AMOUNT.fullmatch(text.replace(",", ""))
     if match is None:
         return None
@@ -26,12 +26,12 @@ def read_amount(text: str) -> int | None:
 
 
 def write_amount(cents: int | None) -> str:
-    """Write cents the way an amount is typed: `1234.50`; nothing for None."""
+    """Format cents as an amount is typed: `1234.50`, "" for None."""
     return "" if cents is None else f"{cents // 100}.{cents % 100:02}"
 
 
 def read_day(text: str) -> str | None:
-    """Read a day written `YYYY-MM-DD`; None if there is no such day."""
+    """Read a day `YYYY-MM-DD`, or None if there is no such day."""
     try:
         return date.fromisoformat(text).isoformat() if _DAY.fullmatch(text) else None
     except ValueError:
@@ -39,12 +39,12 @@ def read_day(text: str) -> str | None:
 
 
 def read_whole(text: str) -> int | None:
-    """Read a whole number of at most nine digits; None if it is none."""
+    """Read a whole number of at most nine digits, or None if it is none."""
     return int(text) if _WHOLE.fullmatch(text) else None
 
 
 def choices_of(words: Sequence[str], first: str = "") -> list[tuple[str, str]]:
-    """Return the options of a list box whose values are what it shows.
+    """Return the options of a list box whose values equal their labels.
 
     Args:
         words: the values.
@@ -54,7 +54,7 @@ def choices_of(words: Sequence[str], first: str = "") -> list[tuple[str, str]]:
 
 
 class Texts(dict[str, Any]):
-    """What fields hold, or what is wrong with them, by name; a field that is not there is empty."""
+    """Field values and errors by name. Missing fields are empty."""
 
     def __missing__(self, name: str) -> str:
         return ""
@@ -92,7 +92,7 @@ class Fields:
         self.errors = Texts()
 
     def page(self, template: str, **variables: Any) -> Response:
-        """Render the form's page; it sees `values` and `errors`."""
+        """Render the form's page with `values` and `errors`."""
         return self.context.render(
             template,
             status=self.refused if self.errors else 200,
@@ -106,7 +106,7 @@ class Fields:
         return text
 
     def text(self, name: str, label: str = "", *, most: int = 0, least: int = 1) -> str:
-        """Read a line or a paragraph; `least=0` lets it be empty."""
+        """Read a line or a paragraph. `least=0` allows an empty one."""
         text = self.values[name] = self.clean(self.context.field(name))
         self.check(name, text, label, most=most, least=least)
         return text
@@ -130,7 +130,7 @@ class Fields:
     def matching(
         self, name: str, label: str, pattern: str, message: str, *, most: int = 0, least: int = 1
     ) -> str:
-        """Read a text that a regular expression describes; `message` says so in words."""
+        """Read a text that matches a regular expression, described by `message`."""
         text = self.text(name, label, most=most, least=least)
         if text and not re.fullmatch(pattern, text):
             self.errors[name] = message

@@ -126,7 +126,7 @@ class Listing:
         return self
 
     def number(self, name: str, column: str) -> Listing:
-        """Filter by a whole number; 0 and what is none filter nothing."""
+        """Filter by a whole number. 0 and other texts filter nothing."""
         if number := self._context.number(name):
             self.where(f"{column} = ?", number)
         return self

@@ -27,7 +27,7 @@ _WRITING = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 
 
 class Database(sqlite3.Connection):
-    """A connection that remembers what was written through it.
+    """A connection that records the tables written through it.
 
     It closes itself when nobody holds it any more, as an abandoned episode's.
     """
@@ -40,7 +40,7 @@ class Database(sqlite3.Connection):
         self.close()
 
     def begin_recording(self) -> None:
-        """Forget what was written so far."""
+        """Clear the record of writes."""
         self._statements: dict[str, Any] = {}  # that have written rows, with their last values
         self._before = self.total_changes
         self._recorded = 0
@@ -55,7 +55,7 @@ class Database(sqlite3.Connection):
         return cursor
 
     def written_tables(self) -> frozenset[str] | None:
-        """Return the tables that may have been written; None where any may have been.
+        """Return the tables that may have been written, or None if any may.
 
         Triggers and cascades are SQLite's own answer: it names what a statement may write when it
         prepares it. It counts all rows that are written, so none passes unseen.
@@ -94,7 +94,7 @@ class SiteState:
         self._signed_in = dict(signed_in or {})
 
     def database(self, site: str) -> Database:
-        """Return the connection to a site's database; rows are `sqlite3.Row`.
+        """Return the connection to a site's database. Rows are `sqlite3.Row`.
 
         Raises:
             KeyError: the site has no database.
@@ -118,7 +118,7 @@ class SiteState:
         return connection
 
     def untouched(self, name: str) -> bytes:
-        """Return what a database, named as in `DATABASES`' values, holds when an episode begins."""
+        """Return the initial bytes of a database, named as in `DATABASES`' values."""
         return self._content.database(name)
 
     def sign_in(self, site: str, user_id: int) -> str:
@@ -141,7 +141,7 @@ class SiteState:
 
 
 def first_token(site: str) -> str:
-    """Return the cookie `session` of whoever is signed in on a site from the start."""
+    """Return the `session` cookie of the user signed in at the start."""
     return f"{site}-0"
 
 

@@ -67,7 +67,7 @@ def own_path(text: str, default: str = "/") -> str:
 
 
 class RequestContext:
-    """One request to a site, and what a handler needs to answer it.
+    """One request to a site, with its handler's helpers.
 
     Attributes:
         site: the site.
@@ -140,7 +140,7 @@ class RequestContext:
     # The request ------------------------------------------------------------------------------
 
     def field(self, name: str) -> str:
-        """Return a posted field or query parameter without surrounding space; "" if missing."""
+        """Return a posted field or query parameter, stripped, "" if missing."""
         return (self.form.get(name) or self.request.query_params.get(name) or "").strip()
 
     def fields(self, name: str) -> list[str]:
@@ -148,13 +148,13 @@ class RequestContext:
         return [*self._form.get(name, ()), *self.request.query_params.getlist(name)]
 
     def number(self, name: str, default: int = 0) -> int:
-        """Return a field as a whole number; `default` where it is none or beyond nine digits."""
+        """Return a field as a whole number of up to nine digits, or `default`."""
         text = self.field(name)
         is_number = text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= 9
         return int(text) if is_number else default
 
     def way_back(self, default: str = "/", *, name: str = "next") -> str:
-        """Return the page of this site that a field names; `default` where there is none."""
+        """Return a field's page of this site, or `default`."""
         path = own_path(self.field(name), default)
         return path if self.site.has_page(path) else default
 
@@ -174,7 +174,7 @@ class RequestContext:
 
     @property
     def user_id(self) -> int:
-        """The signed-in user's id; 0 for strangers."""
+        """The signed-in user's id, 0 for strangers."""
         return 0 if self.user is None else int(self.user["id"])
 
     def sign_in(self, user_id: int) -> None:
@@ -204,7 +204,7 @@ class RequestContext:
     # The answer -------------------------------------------------------------------------------
 
     def render(self, template: str, *, status: int = 200, **variables: Any) -> Response:
-        """Render a template; it also sees `context`, `user`, `site`, `origins` and `flashes`."""
+        """Render a template with `context`, `user`, `site`, `origins` and `flashes`."""
         flashes = self._flashes()
         if flashes:
             self.run("UPDATE sessions SET flash = '[]' WHERE token = ?", self._token)
@@ -235,7 +235,7 @@ class RequestContext:
         return self.request.url.path + (f"?{query}" if query else "")
 
     def link(self, **changes: Any) -> str:
-        """Return this page's address with some query parameters changed; None takes one out."""
+        """Return this page's address with changed query parameters. None removes one."""
         query = dict(self.request.query_params) | changes
         parameters = {name: value for name, value in query.items() if value not in (None, "")}
         return self.request.url.path + (f"?{urlencode(parameters)}" if parameters else "")
@@ -280,7 +280,7 @@ class Site:
         self.routes: list[Route] = []
 
     def get(self, path: str, *, signed_in: bool = False) -> Callable[[Handler], Handler]:
-        """Register a handler for GET; `signed_in` sends strangers to `/login` first."""
+        """Register a handler for GET. `signed_in` sends strangers to `/login` first."""
         return self._register("GET", path, signed_in)
 
     def post(self, path: str, *, signed_in: bool = False) -> Callable[[Handler], Handler]:
@@ -309,12 +309,12 @@ class Site:
 
     @cached_property
     def app(self) -> ASGIApp:
-        """The site as an ASGI application; the scope must hold the episode's state."""
+        """The site as an ASGI application. The scope holds the episode's state."""
         router = Router(self.routes)
 
         @lru_cache(_MOST_PATHS)
         def route_of(method: str, path: str) -> ASGIApp:
-            """Return what answers a path: the router itself tries one route after the other."""
+            """Return a path's handler. The router itself tries one route after the other."""
             scope = {"type": "http", "method": method, "path": path}
             matching = (route for route in self.routes if route.matches(scope)[0] == Match.FULL)
             route = next(matching, None)

@@ -18,7 +18,7 @@ _EXAMPLE = "```click [12]```"
 
 @dataclass(frozen=True)
 class BacktickParser:
-    """Reads the first pair of triple backticks, as WebArena does; nothing after it is read.
+    """Reads the first pair of triple backticks, as WebArena does.
 
     Where there is none it reads an `Action:` line, or an action of `verbs` that is the whole answer
     or marked in another way.
@@ -32,7 +32,7 @@ class BacktickParser:
     )
 
     def parse(self, completion: str) -> str:
-        """Return what stands between the backticks."""
+        """Return the text between the backticks."""
         if not self.verbs:
             action = find_action(completion)
         else:
@@ -76,7 +76,7 @@ class BacktickParser:
 
 
 def find_action(text: str) -> str | None:
-    """Return what the first pair of triple backticks holds, without space around; else None."""
+    """Return the stripped content of the first pair of triple backticks, or None."""
     start = text.find(FENCE)
     end = text.find(FENCE, start + len(FENCE)) if start >= 0 else -1
     return text[start + len(FENCE) : end].strip() if end >= 0 else None

@@ -1,4 +1,4 @@
-"""Plays WebArena by a rule that reads no page: what an agent must surpass."""
+"""WebArena's baseline: a rule that reads no page."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class BrowserTaskEnv(TextEnv):
 
     @property
     def verdict(self) -> Verdict | None:
-        """What the evaluators said, with their reasons, once `stop` was played."""
+        """The evaluators' verdict with its reasons, once `stop` was played."""
         return self._judgement.verdict
 
     def render(self) -> Any:

@@ -18,7 +18,7 @@ _WITH_ELEMENT = ("click", "hover", "type", "select")
 
 
 class OriginalText:
-    """Writes the observations of one episode in the original's words; has what `EpisodeText` has.
+    """Writes one episode's observations in the original's words. Replaces `EpisodeText`.
 
     Args:
         goal: the task's intent.

@@ -19,7 +19,7 @@ _ENDING = ".json"
 
 
 def read_given(name: str, value: Any) -> Any:
-    """Return what `"module:name"` or a `.json` file holds; anything else as it is.
+    """Load a value given as `"module:name"` or `.json` file. Others pass through.
 
     Args:
         name: the argument's, for messages.

@@ -18,7 +18,7 @@ from agentgym_envs.webarena.places import Episode
 
 @dataclass(frozen=True)
 class Judgement:
-    """What `stop` said, and what was said of it; of an episode that goes on, nothing.
+    """The answer of `stop` and its verdict, empty while the episode goes on.
 
     Attributes:
         answer: what `stop` said.

@@ -53,7 +53,7 @@ _LAST_WORD = re.compile(r"\b(RIGHT|PARTLY|WRONG)\b")
 
 
 class LLMJudge:
-    """Asks a model; temperature 0.
+    """Asks a model at temperature 0.
 
     Args:
         model: the model's name at the server.
@@ -90,7 +90,7 @@ class LLMJudge:
         self._fields = {"model": model, "temperature": 0.0, **(fields or {})}
 
     def is_equivalent(self, *, question: str, reference: str, answer: str) -> Ruling:
-        """Return whether an answer means the same as the reference; a part of it does not."""
+        """Return whether an answer means the same as the whole reference."""
         return self._rule(_EQUIVALENT.format(question=question, reference=reference, answer=answer))
 
     def is_same_reason(self, *, task: str, reason: str, report: str) -> Ruling:

@@ -26,7 +26,7 @@ AND = " |AND| "
 
 @dataclass
 class Episode:
-    """What one episode plays with.
+    """An episode's browser, evaluators and databases.
 
     Attributes:
         browser: not yet opened.
@@ -86,7 +86,7 @@ class Place(Protocol):
 
 
 class EmbeddedPlace:
-    """The package's own sites; every episode has a copy of its own.
+    """The package's own sites. Every episode has its own copy.
 
     Args:
         backend: one of `BACKENDS`.

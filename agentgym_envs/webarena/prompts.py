@@ -1,4 +1,4 @@
-"""Writes what a policy reads: the rules of the browser, and how a page is shown.
+"""The policy's texts: the browser's rules and the observation of a page.
 
 A page's own text is quoted: names are Python literals on lines of their own, so nothing on a page
 can look like a line that the environment wrote.
@@ -70,7 +70,7 @@ def instructions(
     is_verified: bool = False,
     asks_reason: bool = True,
 ) -> str:
-    """Return what the policy is told about the browser.
+    """Return the policy's instructions about the browser.
 
     Args:
         action_format: those that call functions are not taught WebArena's brackets.
@@ -113,7 +113,7 @@ class EpisodeText:
         return page_text(page, self._view, self._action_format)
 
     def record(self, action: WebAction, plain: str, page: Page) -> None:
-        """Take note of an action before it is carried out; these observations do not show it."""
+        """Record an action before it is carried out. These observations do not show it."""
 
     def refusal(self, reason: str, page: Page) -> str:
         """Answer an action that cannot be carried out."""

@@ -26,14 +26,14 @@ class EmbeddedFunctions:
         self._state = state
 
     def latest_order_url(self) -> str:
-        """Return the address of the shop's newest order; empty if there is none."""
+        """Return the address of the shop's newest order, or ""."""
         row = self._row(
             "shopping", "SELECT number FROM orders ORDER BY created_at DESC, id DESC LIMIT 1"
         )
         return "" if row is None else f"{ORIGINS['shopping']}/account/orders/{row[0]}"
 
     def latest_review(self, sku: str) -> tuple[str, str]:
-        """Return (author, rating in percent) of a product's newest review; empty if none."""
+        """Return (author, rating in percent) of a product's newest review, or ""."""
         row = self._row(
             "shopping",
             "SELECT r.nickname, r.rating FROM reviews r JOIN products p ON p.id = r.product_id "
@@ -43,7 +43,7 @@ class EmbeddedFunctions:
         return ("", "") if row is None else (row[0], str(row[1] * _PERCENT_PER_STAR))
 
     def member_role(self, browser: Browser, url: str, username: str) -> str:
-        """Return somebody's role in the project that an address belongs to; empty if none."""
+        """Return a person's role in the project of an address, or ""."""
         address = browser.page().url if url == "last" else url
         owner, _, rest = urlsplit(address).path.strip("/").partition("/")
         row = self._row(

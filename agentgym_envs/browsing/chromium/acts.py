@@ -153,7 +153,7 @@ async def perform(tab: Tab, action: WebAction, nodes: Sequence[tuple[Node, int]]
 
 
 async def click(tab: Tab, node: Node, where: int) -> None:
-    """Click a node in its middle; one that is not drawn, or covered, as a screen reader does."""
+    """Click the centre of a node, or activate it as a screen reader does if it is covered."""
     target = await _look_at(tab, node, where)
     if target["tag"] == "OPTION":
         await tab.call(where, _CHOOSE)
@@ -183,7 +183,7 @@ async def click(tab: Tab, node: Node, where: int) -> None:
 
 
 async def hover(tab: Tab, node: Node, where: int) -> None:
-    """Move the pointer over a node; over one that is not drawn there is nothing to move to."""
+    """Move the pointer over a node. Does nothing if the node is not drawn."""
     target = await _look_at(tab, node, where)
     if target["isDisabled"]:
         raise refusals.is_disabled(node)
@@ -195,7 +195,7 @@ async def hover(tab: Tab, node: Node, where: int) -> None:
 
 
 async def drag(tab: Tab, start: tuple[Node, int], end: tuple[Node, int]) -> None:
-    """Press the mouse on one node, move it to another and let go; both must be drawn."""
+    """Drag one node to another. Both must be drawn."""
     points = []
     for node, where in (start, end):
         await _look_at(tab, node, where)
@@ -213,7 +213,7 @@ async def drag(tab: Tab, start: tuple[Node, int], end: tuple[Node, int]) -> None
 
 
 async def type_text(tab: Tab, node: Node, where: int, text: str, *, press_enter: bool) -> None:
-    """Replace what a text field holds."""
+    """Replace the content of a text field."""
     target = await _look_at(tab, node, where)
     if not target["field"]:
         raise refusals.takes_no_text(node)
@@ -230,7 +230,7 @@ async def type_text(tab: Tab, node: Node, where: int, text: str, *, press_enter:
 
 
 async def _enter(tab: Tab, text: str) -> None:
-    """Replace what is selected; a page with scripts hears of each key."""
+    """Replace the selected text. A page with scripts receives each key."""
     keyboard = tab.page.keyboard
     if not text:
         await keyboard.press("Delete")
@@ -243,7 +243,7 @@ async def _enter(tab: Tab, text: str) -> None:
 
 
 async def scroll(tab: Tab, direction: str, share: float | None) -> bool:
-    """Move the window by its height, or to a share of the page; return whether it has moved."""
+    """Scroll by the window's height or to a share of the page. Return whether it moved."""
     return bool(await tab.page.evaluate(_SCROLL, [direction, share]))
 
 

@@ -136,7 +136,7 @@ class ChromiumBrowser:
         return self._page
 
     def look_up(self, url: str, locator: str) -> str:
-        """Return what a JavaScript expression gives on a page."""
+        """Evaluate a JavaScript expression on a page."""
         return self._origins.canonical(self._run(self._open_visit.look_up(url, locator)))
 
     def cookies(self, site: str) -> dict[str, str]:
@@ -147,7 +147,7 @@ class ChromiumBrowser:
         return {cookie["name"]: cookie["value"] for cookie in cookies}
 
     def screenshot(self) -> bytes:
-        """Return what the window shows, or showed when the recording ended, as a PNG."""
+        """Return a PNG of the window, the last one if the recording has ended."""
         if self._last_picture is not None:
             return self._last_picture
         return self._run(self._open_visit.take_picture())
@@ -170,7 +170,7 @@ class ChromiumBrowser:
         return self._har
 
     def close(self) -> None:
-        """Release everything; safe to call twice."""
+        """Release all resources. Safe to call twice."""
         visit, self._visit = self._visit, None
         self._page = self._last_picture = None
         try:

@@ -20,7 +20,7 @@ _PLAIN_FORMS = """document.addEventListener('DOMContentLoaded', () => {
 
 
 class Reply(NamedTuple):
-    """What answers a request in the network's place."""
+    """Answers requests in place of the network."""
 
     content_type: str
     body: bytes
@@ -38,7 +38,7 @@ async def open_context(
     reach: Reach,
     answer: Answering | None = None,
 ) -> BrowserContext:
-    """Open a context; to be called in the browser's thread.
+    """Open a context. Call it in the browser's thread.
 
     Args:
         chromium: the browser.

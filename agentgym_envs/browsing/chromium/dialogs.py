@@ -47,7 +47,7 @@ class Dialogs:
         context.on("dialog", self._on_dialog)
 
     async def unless_opened(self, work: Coroutine[Any, Any, _T]) -> _T | None:
-        """Do work, and return what it gives; None where a dialog has opened, which holds it up."""
+        """Return the work's result, or None if a dialog blocks it."""
         doing, opening = asyncio.ensure_future(work), asyncio.ensure_future(self._opened.wait())
         try:
             await asyncio.wait((doing, opening), return_when=asyncio.FIRST_COMPLETED)

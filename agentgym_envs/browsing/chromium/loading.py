@@ -133,7 +133,7 @@ class Loading:
         await self._turn()
 
     async def _turn(self) -> None:
-        """Let the page's event loop make a turn; what an action set off has begun after it."""
+        """Let the page's event loop turn once, so that an action's effects have begun."""
         # A page that is just being left forgets the question; its events say how it goes on.
         with contextlib.suppress(PlaywrightError):
             question = _LATER_QUESTION if self._runs_scripts else _QUESTION

@@ -1,4 +1,4 @@
-"""Translates addresses between what Chromium reaches and what pages and tasks show."""
+"""Maps addresses that Chromium reaches to those that pages and tasks show."""
 
 from __future__ import annotations
 

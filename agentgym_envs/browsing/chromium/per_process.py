@@ -1,4 +1,4 @@
-"""Keeps one of a thing per Python process: made when first asked for, made anew when it is dead."""
+"""One shared object per Python process, made on first use and again when it has died."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OnePerProcess(Generic[_Thing]):
         atexit.register(self.close)
 
     def get(self) -> _Thing:
-        """Return the living thing, made if need be; what `make` raises is raised."""
+        """Return the live object, made if necessary. Errors of `make` pass through."""
         with self._making:
             if not self._current or not self._current[0].alive:
                 while self._current:
@@ -55,7 +55,7 @@ class OnePerProcess(Generic[_Thing]):
             return self._current[0]
 
     def close(self) -> None:
-        """End it, if there is one; the next `get` makes another."""
+        """End the object, if there is one. The next `get` makes another."""
         with self._making:
             while self._current:
                 self._current.pop().close()

@@ -13,7 +13,7 @@ from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
 
 
 def window_pixels(browser: Browser) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return what the window shows: (height, width, 3) uint8."""
+    """Return a picture of the window: (height, width, 3) uint8."""
     assert isinstance(browser, ChromiumBrowser)
     surface = pygame.image.load(io.BytesIO(browser.screenshot()), "window.png")
     pixels = pygame.surfarray.array3d(surface)  # (width, height, 3)

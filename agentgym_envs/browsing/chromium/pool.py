@@ -124,12 +124,12 @@ class Chromium:
             raise
 
     async def new_context(self, **options: Any) -> BrowserContext:
-        """Open a browser context of Playwright's; to be called in the browser's thread."""
+        """Open a Playwright browser context. Call it in the browser's thread."""
         assert self._browser is not None
         return await self._browser.new_context(**options)
 
     def kill(self) -> None:
-        """End it at once; what still waits for it fails."""
+        """Kill it at once. Pending requests fail."""
         if self._owner != os.getpid():
             return
         with self._ending:
@@ -234,5 +234,5 @@ def shared_chromium() -> Chromium:
 
 
 def close_chromium() -> None:
-    """End this process's Chromium, if there is one; the next episode starts another."""
+    """End this process's Chromium, if it runs. The next episode starts another."""
     _SHARED.close()

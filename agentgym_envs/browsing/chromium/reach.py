@@ -1,4 +1,4 @@
-"""Limits what the pages of a browser context may ask for.
+"""Limits the addresses that a browser context may request.
 
 Everything here runs in the browser's thread.
 """
@@ -18,7 +18,7 @@ from agentgym_envs.browsing.addresses import outside_page
 
 
 class Reach:
-    """What a browser context may reach.
+    """The addresses that a browser context may reach.
 
     A context is asked about requests, but not about what they are redirected to; that a tab's own
     session is asked about. A window that a page opens has its first page asked for before there is
@@ -45,7 +45,7 @@ class Reach:
         await context.route_web_socket(self._outside, _hang_up)
 
     async def watch(self, page: Page, session: CDPSession) -> bool:
-        """Refuse what a tab is redirected to; tell whether its first page is still to come.
+        """Block a tab's redirects. Return whether its first page is still to come.
 
         Args:
             page: the tab's.
@@ -99,5 +99,5 @@ def _hang_up(socket: WebSocketRoute) -> None:
 
 
 async def refuse(route: Route) -> None:
-    """Answer a request with the page that stands for what nobody may open."""
+    """Answer a request with the page for blocked addresses."""
     await route.fulfill(status=502, content_type="text/html", body=outside_page(route.request.url))

@@ -80,7 +80,7 @@ class Episode:
             self._in_hand += 1
 
     def end(self, error: Exception | None = None) -> None:
-        """Note that a request was answered, or what broke."""
+        """Record that a request was answered, or its failure."""
         with self._idle:
             self._in_hand -= 1
             self._error = self._error or error
@@ -237,5 +237,5 @@ def shared_server() -> SiteServer:
 
 
 def close_server() -> None:
-    """End this process's server, if there is one; the next episode starts another."""
+    """End this process's server, if it runs. The next episode starts another."""
     _SHARED.close()

@@ -16,7 +16,7 @@ from agentgym_envs.errors import EnvFailure
 
 
 def is_refusal(error: PlaywrightError) -> bool:
-    """Return whether a living browser refused what it was asked, or else is gone."""
+    """Return whether an error is a live browser's refusal, not its death."""
     message = error.message
     return "Protocol error" in message and "closed" not in message and "crashed" not in message
 
@@ -38,7 +38,7 @@ class Session:
         page.on("close", self._on_end)
 
     async def send(self, method: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """Send a command and return its answer; a page that crashes would never answer.
+        """Send a command and return its answer. Fails if the page crashes.
 
         Raises:
             EnvFailure: the page has crashed, or was closed.

@@ -80,7 +80,7 @@ class Tab:
         await self.settle()
 
     async def travel(self, by: int) -> bool:
-        """Go through the tab's history; tell whether there was such an entry."""
+        """Go through the tab's history. Return whether there was such an entry."""
         history = await self._session.send("Page.getNavigationHistory")
         index = history["currentIndex"] + by
         if not 0 <= index < len(history["entries"]):
@@ -100,7 +100,7 @@ class Tab:
         await self.settle()
 
     async def _show_again(self, entry: int) -> None:
-        """Show a page that answered a POST as it was; nothing is posted again."""
+        """Show a page that answered a POST again, without posting again."""
         content = self._posted[entry]
 
         async def answer(route: Route) -> None:
@@ -150,7 +150,7 @@ class Tab:
         return answers[3], answers[1]["root"]
 
     async def read_tree(self, frame: str | None = None) -> list[AxNode]:
-        """Return the accessibility tree's nodes of the page or of a frame; none if it is gone."""
+        """Return the accessibility nodes of the page or of a frame, none if it is gone."""
         where = {} if frame is None else {"frameId": frame}
         try:
             answer = await self._session.send("Accessibility.getFullAXTree", where)

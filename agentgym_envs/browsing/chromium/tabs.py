@@ -62,7 +62,7 @@ class Tabs:
         await self.current.page.bring_to_front()
 
     async def close(self) -> None:
-        """Close the current tab; the last one makes room for an empty one."""
+        """Close the current tab. The last one is replaced by an empty one."""
         await self.current.page.close()
         await self._forget_closed()
 

@@ -1,4 +1,4 @@
-"""Turns Chromium's accessibility tree into the suite's: the same lines as the text browser's.
+"""Turns Chromium's accessibility tree into the lines of the text browser.
 
 Takes what the DevTools protocol answers: the accessibility tree with roles, names and states,
 and the document with the white space and the elements around a text. The pages in frames stand
@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What the accessibility tree does not tell.
+    """Properties that the accessibility tree lacks.
 
     Attributes:
         texts: by backend id.
@@ -185,7 +185,7 @@ class _Builder:
         return node
 
     def _contents(self, ax: AxNode, role: str, properties: Mapping[str, Any]) -> Iterator[Property]:
-        """Yield what a control holds, and what it could."""
+        """Yield a control's value and its possible values."""
         value = properties.get("valuetext") or _value(ax, "value")
         if role in _GAUGES and value:
             yield "value", f"{float(value):g}"

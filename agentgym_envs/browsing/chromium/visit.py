@@ -117,7 +117,7 @@ class Visit:
             await self._dialogs.unless_opened(self._settle())
 
     async def scroll(self, direction: str, share: float | None) -> bool:
-        """Move the window, where its place counts; return whether it has moved.
+        """Scroll the window, if its position counts. Return whether it moved.
 
         Raises:
             InvalidAction: a dialog waits.
@@ -130,7 +130,7 @@ class Visit:
         return has_moved is not False
 
     async def read(self) -> tuple[Page, Sequence[int]]:
-        """Return what is shown, the page or the dialog before it, and its nodes' backend ids."""
+        """Return the view of the page or its open dialog, and its nodes' backend ids."""
         waiting = self._dialogs.current
         seen = await self._dialogs.unless_opened(self._read()) if waiting is None else None
         self._shown = self._dialogs.current
@@ -148,7 +148,7 @@ class Visit:
         return picture
 
     async def look_up(self, url: str, locator: str) -> str:
-        """Return what an expression gives on a page, `""` where it fails.
+        """Evaluate an expression on a page, `""` on failure.
 
         Args:
             url: the page's address; `"last"` is the current one.

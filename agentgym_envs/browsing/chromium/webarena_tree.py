@@ -57,7 +57,7 @@ class Line:
 
 
 def lines(ax_nodes: Sequence[AxNode], canonical: Callable[[str], str]) -> list[Line]:
-    """Return the lines of a whole page, before what is said twice is left out.
+    """Return the lines of a whole page, repetitions included.
 
     Args:
         ax_nodes: the nodes of `Accessibility.getFullAXTree`.
@@ -139,7 +139,7 @@ def _told(line: Line) -> str:
 
 
 def _node(ax: AxNode, canonical: Callable[[str], str]) -> Node | None:
-    """Return the node that stands for one of Chromium's; None where it has no line."""
+    """Return the suite's node for one of Chromium's, or None if it has no line."""
     role = ax["role"]["value"]
     if "name" not in ax or "backendDOMNodeId" not in ax or role == _LATER:
         return None

@@ -90,7 +90,7 @@ class TextBrowser:
         return self._page
 
     def look_up(self, url: str, locator: str) -> str:
-        """Return what a JavaScript expression of `lookup`'s kind gives on a page, else ""."""
+        """Evaluate a JavaScript expression of `lookup`'s kind on a page, "" for others."""
         if url == "last":
             entry = self._tab.entry
             return evaluate(entry.document, entry.url, locator)
@@ -99,7 +99,7 @@ class TextBrowser:
         return "" if loaded is None else evaluate(loaded.document, loaded.document.url, locator)
 
     def close(self) -> None:
-        """Forget the pages; the databases are the episode's."""
+        """Forget the pages. The databases belong to the episode."""
         self._tabs = [_blank_tab()]
         self._current = 0
         self._changed()
@@ -168,7 +168,7 @@ class TextBrowser:
     # Pages ------------------------------------------------------------------------------------
 
     def _follow(self, demand: Demand) -> None:
-        """Open what an input asks for."""
+        """Follow a link or submit a form, as an input demands."""
         if isinstance(demand, Submission):
             if demand.url is None:
                 raise InvalidAction("This form leads to no web address.")

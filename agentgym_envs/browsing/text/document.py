@@ -1,4 +1,4 @@
-"""Holds a loaded page: its elements, and what was typed, ticked and chosen since it was loaded.
+"""A loaded page: its elements and the state of its controls.
 
 The elements themselves are never changed; they hold the values that the page came with.
 """
@@ -144,7 +144,7 @@ class Document:
         return int(text) if text.isdecimal() and len(text) < 9 else None
 
     def selection(self, field: Element) -> tuple[int, int]:
-        """Return where selecting began and where the caret is; the same where nothing is."""
+        """Return the selection's start and the caret, equal if nothing is selected."""
         return self._selections.get(field, (0, 0))
 
     def radios(self, radio: Element) -> list[Element]:
@@ -157,16 +157,16 @@ class Document:
     # Changes ----------------------------------------------------------------------------------
 
     def fill(self, control: Element, text: str) -> None:
-        """Replace the text of a field; the caret stands behind it."""
+        """Replace a field's text. The caret moves behind it."""
         self._values[control] = text[: self.limit(control)]
         self.select(control, len(self._values[control]), len(self._values[control]))
 
     def select(self, field: Element, anchor: int, caret: int) -> None:
-        """Select the text between two places; the second is the caret's."""
+        """Select the text between two positions. The second is the caret's."""
         self._selections[field] = (anchor, caret)
 
     def tick(self, control: Element) -> None:
-        """Do what a click does to a checkbox or radio button."""
+        """Toggle a checkbox or select a radio button, as a click does."""
         if input_type(control) == "checkbox":
             self._checked[control] = not self.is_checked(control)
             return
@@ -175,7 +175,7 @@ class Document:
         self._checked[control] = True
 
     def choose(self, option: Element) -> None:
-        """Choose an option of its select; where several can be, it is added to those chosen."""
+        """Choose an option of its select, in addition to others if it is a multiple one."""
         select = select_of(option)
         if "multiple" in select.attrib:
             chosen = {*self.chosen(select), option}
@@ -184,7 +184,7 @@ class Document:
             self._chosen[select] = [option]
 
     def reset(self, form: Element) -> None:
-        """Give the controls of a form what the page came with."""
+        """Reset the controls of a form to the page's initial values."""
         for control in self.controls_in(form):
             for held in (self._values, self._checked, self._chosen, self._selections):
                 held.pop(control, None)
@@ -218,17 +218,17 @@ def select_of(option: Element) -> Element:
 
 
 def option_text(option: Element) -> str:
-    """Return what an option shows."""
+    """Return an option's label."""
     return collapse(option.get("label") or "".join(option.itertext()))
 
 
 def option_value(option: Element) -> str:
-    """Return what an option sends."""
+    """Return an option's value."""
     return str(option.get("value", option_text(option)))
 
 
 def is_text_field(control: Element) -> bool:
-    """Return whether a control holds text, or what is written as text: numbers, days, colours."""
+    """Return whether a control holds text, numbers, dates and colours included."""
     if control.tag == "textarea":
         return True
     other = _CHECKABLE | _BUTTONS | {"hidden", "file"}

@@ -19,7 +19,7 @@ class UnknownHost(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a site answered.
+    """A site's response.
 
     Attributes:
         status: HTTP's.

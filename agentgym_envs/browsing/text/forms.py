@@ -1,4 +1,4 @@
-"""What a form sends, and where to (HTML Standard, 4.10.21 and 4.10.22).
+"""Form submission: entries and target (HTML Standard, 4.10.21 and 4.10.22).
 
 Nothing is validated here: the sites say what is wrong with what they are sent.
 """

@@ -77,7 +77,7 @@ class Input:
         return self._activate(control)
 
     def type(self, node: Node, element: Element, text: str, *, press_enter: bool) -> Demand:
-        """Replace the text of a field, and press Enter if told to.
+        """Replace a field's text, then press Enter if asked.
 
         Raises:
             InvalidAction: the element takes no text, or not this one.

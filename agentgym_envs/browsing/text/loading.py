@@ -23,7 +23,7 @@ Fields = Sequence[tuple[str, str]]
 
 
 class Fetch(Protocol):
-    """What `fetch.fetch` is: one request, one answer."""
+    """The type of `fetch.fetch`: one request, one response."""
 
     def __call__(
         self,
@@ -34,12 +34,12 @@ class Fetch(Protocol):
         cookies: Mapping[str, str] | None = None,
         referer: str = "",
     ) -> Answer:
-        """Request an address; raise `UnknownHost` if no site has it."""
+        """Request an address. Raises `UnknownHost` if no site has it."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What came of a request.
+    """A loaded page.
 
     Attributes:
         document: the page; its `url` is where the redirects ended.
@@ -70,7 +70,7 @@ class Loader:
         }
 
     def copy(self) -> Loader:
-        """Return one that starts with the same cookies; what it is sent stays its own."""
+        """Return a loader that starts with the same cookies but shares none later."""
         copied = Loader(self._state, self._fetch, {})
         copied._cookies = {host: dict(pairs) for host, pairs in self._cookies.items()}
         return copied
@@ -135,7 +135,7 @@ def _followed(url: str, target: str) -> str:
 
 
 def _referer(referer: str, url: str) -> str:
-    """Return what is told of the page before: to other sites only its origin."""
+    """Return the `Referer` for a request: to other sites only the origin."""
     if not referer.startswith("http"):
         return ""
     if addresses.origin(referer) == addresses.origin(url):

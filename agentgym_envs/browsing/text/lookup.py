@@ -1,4 +1,4 @@
-"""Evaluates the small part of JavaScript that evaluators ask pages with; nothing is executed.
+"""Evaluates the small part of JavaScript that evaluators use, without a JavaScript engine.
 
 `document.title`, `document.URL`, `location.href`, and one property of an element that
 `document.querySelector('CSS')` or `document.querySelectorAll('CSS')[n]` finds. Everything else, and
@@ -39,7 +39,7 @@ _MAX_EXPRESSION = 2000
 
 
 def evaluate(document: Document, url: str, expression: str) -> str:
-    """Return what an expression gives on a page.
+    """Evaluate an expression on a page.
 
     Args:
         document: the page, with what its controls hold.

@@ -1,4 +1,4 @@
-"""Accessible names: what an element is called (W3C Accessible Name and Description Computation).
+"""Accessible names of elements (W3C Accessible Name and Description Computation).
 
 The first of these that gives something: aria-labelledby, aria-label, what HTML itself provides
 (label, alt, legend, caption, a button's value), content, title, placeholder.
@@ -26,7 +26,7 @@ _NAMED_BY_CHILD = {"fieldset": "legend", "table": "caption", "svg": "{*}title"}
 
 
 def name_of(document: Document, element: Element, role: str, given: Sequence[str]) -> str:
-    """Return the accessible name of an element; white space is not collapsed.
+    """Return an element's accessible name, white space not collapsed.
 
     Args:
         document: its document, as it is now.
@@ -58,7 +58,7 @@ def is_named_by_labels(control: Element) -> bool:
 
 
 def content_of(document: Document, element: Element, *, without: Element | None = None) -> str:
-    """Return what an element contains, as text; one control may be left out."""
+    """Return an element's content as text. One control may be left out."""
     if not len(element):
         return element.text or ""
     parts: list[str] = []
@@ -120,7 +120,7 @@ def _gather(
 
 
 def _embedded(document: Document, element: Element, tag: str) -> str | None:
-    """Return what an element says inside another's name, None where its content says it."""
+    """Return an element's part in another's name, or None to use its content."""
     label: str = element.get("aria-label", "")
     if label.strip():
         return label

@@ -18,7 +18,7 @@ _ARIA_STATES = {f"aria-{name}": name for name in _STATES}
 
 
 def properties_of(document: Document, element: Element, given: Sequence[str]) -> dict[str, str]:
-    """Return what is told of a control, in the order of `tree_rules.PROPERTIES`.
+    """Return a control's accessibility properties, in the order of `tree_rules.PROPERTIES`.
 
     Args:
         document: its document, as it is now.
@@ -51,7 +51,7 @@ def properties_of(document: Document, element: Element, given: Sequence[str]) ->
 
 
 def option_properties(document: Document, option: Element, chosen: list[Element]) -> dict[str, str]:
-    """Return what is told of an option in a list that shows several."""
+    """Return the properties of an option in a list box."""
     properties = {"selected": "true"} if option in chosen else {}
     return properties | ({"disabled": "true"} if document.is_disabled(option) else {})
 

@@ -86,7 +86,7 @@ def is_hidden(element: Element, given: Sequence[str]) -> bool:
 
 
 def role_of(element: Element, tag: str, given: Sequence[str]) -> str:
-    """Return an element's role; empty for one that only passes its children on.
+    """Return an element's role, empty for one that only passes its children on.
 
     Args:
         element: the element.
@@ -116,7 +116,7 @@ def role_of(element: Element, tag: str, given: Sequence[str]) -> str:
 
 
 def input_role(element: Element) -> str:
-    """Return the role of an input; empty for a hidden one."""
+    """Return an input's role, empty for a hidden one."""
     kind = input_type(element)
     if kind == "hidden":
         return ""

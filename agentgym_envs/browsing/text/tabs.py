@@ -40,7 +40,7 @@ class Tab:
         return self.entries[self.index]
 
     def visit(self, entry: Entry, *, replaces: bool) -> None:
-        """Show a new page; what could have been gone forward to is forgotten.
+        """Show a new page and drop the forward history.
 
         Args:
             entry: the page.

@@ -47,7 +47,7 @@ class Tree:
         self.root = root(node, items)
 
     def element(self, node: Node) -> Element:
-        """Return the element behind a node; behind a text, the element that it stands in."""
+        """Return the element behind a node. A text's element is the one around it."""
         return self._elements[id(node)]
 
     def _visit_children(self, element: Element, block: int, items: list[Item]) -> None:

@@ -1,1 +1,1 @@
-"""Forgeyard, the code host: projects, files, issues, merge requests and the people behind them."""
+"""Forgeyard, the code host: projects, files, issues, merge requests and people."""

@@ -1,4 +1,4 @@
-"""Checks who may see and do what: roles, and finding a project for its visitor."""
+"""Roles and permissions, and a visitor's view of projects."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Project:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The project's name."""
         return str(self.row["name"])
 
     @property
@@ -82,7 +82,7 @@ class Project:
         return bool(self.role) and ROLES.index(self.role) >= ROLES.index(role)
 
     def allows(self, role: str) -> bool:
-        """Return whether the visitor may do what this role may; archived projects allow nothing."""
+        """Return whether the visitor has this role. Archived projects allow nothing."""
         return not self.row["archived"] and self.ranks(role)
 
     def require(self, role: str, *, unless: bool = False) -> None:
@@ -167,7 +167,7 @@ def people_of(context: RequestContext, project: Project) -> list[sqlite3.Row]:
 
 
 def person_choices(people: list[sqlite3.Row], nobody: str) -> list[tuple[str, str]]:
-    """Return the options of a list box of people, the first one for nobody."""
+    """Return the options of a list box of people, an empty one first."""
     return [("", nobody), *((str(person["id"]), person["name"]) for person in people)]
 
 

@@ -1,4 +1,4 @@
-"""Lists over all projects: yours, starred, explore, search, and what is assigned to you."""
+"""Lists over all projects: yours, starred, explore, search, and your assignments."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def topics(context: RequestContext) -> Response:
 
 @SITE.get("/search")
 def search(context: RequestContext) -> Response:
-    """Show what a text occurs in."""
+    """Show the search results of a text."""
     text, scope = context.field("q"), context.field("scope")
     if scope == "issues":
         source = "issues i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = p.owner_id"

@@ -1,4 +1,4 @@
-"""Discussions: what issues and merge requests have in common."""
+"""Discussions: the shared part of issues and merge requests."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Kind:
         row: sqlite3.Row,
         page: Callable[[RequestContext, Project, sqlite3.Row, ForgeFields], Response],
     ) -> Response:
-        """Add the posted comment, or show the page again with what is wrong with it."""
+        """Add the posted comment, or show the page again with its errors."""
         fields = ForgeFields(context)
         text = fields.comment("body")
         if fields.errors:

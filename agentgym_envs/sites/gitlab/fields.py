@@ -36,7 +36,7 @@ class ForgeFields(Fields):
 
 
 def slug_from(name: str) -> str:
-    """Write a name as it stands in addresses; "" if nothing is left of it."""
+    """Turn a name into a slug, "" if nothing is left."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-")
 
 

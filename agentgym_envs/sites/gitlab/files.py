@@ -1,4 +1,4 @@
-"""Folders and files of a project, changing them, and its branches; each change is a commit."""
+"""Folders, files and branches of a project. Each change is a commit."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def save(context: RequestContext, owner: str, slug: str, path: str) -> Response:
 
 @SITE.get("/~{owner}/{slug}/new-file", signed_in=True)
 def new_form(context: RequestContext, owner: str, slug: str) -> Response:
-    """Show an empty form for a file; `path` may name its folder."""
+    """Show an empty form for a file. `path` may name its folder."""
     project = managed(context, owner, slug, ROLE)
     branch = branch_of(context, project)
     draft = {"path": context.field("path"), "message": "Add a file", "target": branch}

@@ -76,7 +76,7 @@ def change(context: RequestContext, owner: str, slug: str, username: str) -> Res
 
 @SITE.post("/~{owner}/{slug}/members/{username}/remove", signed_in=True)
 def remove(context: RequestContext, owner: str, slug: str, username: str) -> Response:
-    """Remove a member; everybody may leave by themselves."""
+    """Remove a member. All members may leave by themselves."""
     project = find_project(context, owner, slug)
     is_self = context.user is not None and context.user["username"] == username
     if not is_self:

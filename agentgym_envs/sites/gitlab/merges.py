@@ -1,4 +1,4 @@
-"""Merge requests: the list with its filters, one with what it changes, and changing them."""
+"""Merge requests: the list with its filters, one with its changes, and editing."""
 
 from __future__ import annotations
 

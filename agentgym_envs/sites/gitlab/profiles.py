@@ -20,7 +20,7 @@ _OWN_FIELDS = ("name", "status_text", "location", "bio")
 
 @SITE.get("/profile", signed_in=True)
 def profile_form(context: RequestContext) -> Response:
-    """Show the form of one's own profile."""
+    """Show the form of the visitor's profile."""
     return ForgeFields(context, context.user).page("profile_edit.html")
 
 

@@ -33,7 +33,7 @@ from agentgym_envs.sites.web import Forbidden, RequestContext
 
 @SITE.get("/~{owner}/{slug}")
 def overview(context: RequestContext, owner: str, slug: str) -> Response:
-    """Show what a project is: numbers, files, README."""
+    """Show a project: numbers, files, README."""
     project = find_project(context, owner, slug)
     branch = branch_of(context, project)
     files = files_of(context, project, branch)

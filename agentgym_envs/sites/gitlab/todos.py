@@ -1,4 +1,4 @@
-"""To-dos: what others have asked of you."""
+"""To-dos: requests from other users."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def set_state(context: RequestContext, number: str) -> Response:
 
 
 def add_todo(context: RequestContext, user: int | None, action: str, **target: Any) -> None:
-    """Ask something of another user; nothing where it is the visitor.
+    """Create another user's to-do. None for the visitor's own actions.
 
     Args:
         context: the request.

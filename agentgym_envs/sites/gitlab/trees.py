@@ -1,4 +1,4 @@
-"""Reads and writes the files of a branch, which holds only what differs from the default branch."""
+"""The files of a branch, stored as differences from the default branch."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def region(context: RequestContext, name: str) -> Response:
 
 @SITE.get("/street/{number}")
 def street(context: RequestContext, number: str) -> Response:
-    """Show a street and what lies on it."""
+    """Show a street and the places on it."""
     row = context.find(
         "There is no such street.",
         "SELECT s.*, t.name town, t.slug town_slug FROM streets s JOIN towns t ON t.id = s.town_id"

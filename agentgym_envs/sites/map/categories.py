@@ -1,4 +1,4 @@
-"""The kinds of places: what they are called, how one searches for them, what their price is."""
+"""The categories of places: names, search words and prices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users add to the map: reviews, and suggestions of corrections."""
+"""Users' contributions to the map: reviews and suggested corrections."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HOURS = (r"closed|open 24 hours|\d\d:\d\d-\d\d:\d\d",
 
 @SITE.get("/place/{number}/review", signed_in=True)
 def review_form(context: RequestContext, number: str) -> Response:
-    """Ask for a rating and a text; one's earlier review can be changed."""
+    """Show the review form, with the user's earlier review."""
     place = place_of(context, number)
     mine = context.row(
         "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], context.user_id
@@ -48,7 +48,7 @@ def _review_page(fields: MapFields, place: sqlite3.Row) -> Response:
 
 @SITE.post("/place/{number}/review", signed_in=True)
 def review(context: RequestContext, number: str) -> Response:
-    """Keep a review and work the place's rating out anew."""
+    """Store a review and recompute the place's rating."""
     place = place_of(context, number)
     fields = MapFields(context)
     rating = fields.choice("rating", list(dict(STARS)), "Choose one to five stars.")
@@ -88,7 +88,7 @@ def _rate(context: RequestContext, place_id: int) -> None:
 
 @SITE.get("/place/{number}/suggest", signed_in=True)
 def suggest_form(context: RequestContext, number: str) -> Response:
-    """Ask what is wrong and what is right."""
+    """Show the form of a correction."""
     return _suggest_page(MapFields(context), place_of(context, number))
 
 
@@ -151,7 +151,7 @@ def contributions(context: RequestContext) -> Response:
 
 @SITE.post("/suggestions/{number}/withdraw", signed_in=True)
 def withdraw(context: RequestContext, number: str) -> Response:
-    """Take a suggestion back that nobody has looked at yet."""
+    """Withdraw a pending suggestion."""
     sql = "SELECT * FROM suggestions WHERE id = ? AND user_id = ?"
     row = context.find("You have made no such suggestion.", sql, number, context.user_id)
     if row["status"] == "pending":

@@ -34,7 +34,7 @@ JOINED = (
 
 @dataclass(frozen=True)
 class Query:
-    """What is searched for; empty values do not filter.
+    """Search filters. Empty values do not filter.
 
     Attributes:
         text: words that name, kind and address must begin with, in any order.
@@ -134,7 +134,7 @@ def _order(query: Query) -> tuple[str, list[str | float]]:
 
 @SITE.get("/search")
 def results(context: RequestContext) -> Response:
-    """Search places, filtered, sorted and paginated; towns and streets of the name come first."""
+    """Search places, towns and streets of the name first, with filters and pages."""
     text = " ".join(context.field("q").split())[:200]
     errors: dict[str, str] = {}
     choices: list[Point] = []
@@ -212,7 +212,7 @@ def _entry(row: sqlite3.Row, query: Query) -> dict[str, object]:
 
 
 def _also(context: RequestContext, text: str) -> list[tuple[str, str, str]]:
-    """Return towns, streets and regions of this name: (path, name, what it is)."""
+    """Return towns, streets and regions of this name: (path, name, kind)."""
     others = [
         (f"/town/{row['slug']}", row["name"], f"Town in {row['region']}, {row['postcode']}")
         for row in context.rows(

@@ -1,4 +1,4 @@
-"""Writes opening hours. Days count from Monday, 0; times are minutes of the day."""
+"""Formats opening hours. Monday is day 0, times are minutes of the day."""
 
 from __future__ import annotations
 

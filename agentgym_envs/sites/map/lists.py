@@ -1,4 +1,4 @@
-"""Saved places: a user's lists, what is in them, and the notes."""
+"""Saved places: a user's lists, their places and notes."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _note_page(fields: MapFields, number: str, place_id: str) -> Response:
 
 @SITE.post("/saved/{number}/note/{place_id}", signed_in=True)
 def change_note(context: RequestContext, number: str, place_id: str) -> Response:
-    """Change the note on a saved place; an empty one takes it off."""
+    """Change the note on a saved place. An empty one removes it."""
     fields = MapFields(context)
     note = fields.text("note", "note", most=LONGEST_NOTE, least=0)
     if fields.errors:

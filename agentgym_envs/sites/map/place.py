@@ -1,4 +1,4 @@
-"""The page of a place, and what lies near it."""
+"""The page of a place and its surroundings."""
 
 from __future__ import annotations
 

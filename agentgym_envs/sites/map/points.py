@@ -1,4 +1,4 @@
-"""Finds what a traveller means by a text: a town, a place, a street or an address.
+"""Resolves a traveller's text to points: towns, places, streets, addresses.
 
 A text may mean several points, since places in different towns share names; callers then let the
 visitor choose.
@@ -53,7 +53,7 @@ class Point:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells it from every other point."""
+        """A unique key."""
         return self.kind, self.id
 
     @property
@@ -63,12 +63,12 @@ class Point:
 
 
 def words_of(*texts: str) -> str:
-    """Return texts as lower-case words, a space before each: what the search looks through."""
+    """Return texts as lower-case words, a space before each, for the search."""
     return " " + " ".join(re.findall(r"[a-z0-9]+", " ".join(texts).lower().replace("'", "")))
 
 
 def resolve(db: sqlite3.Connection, text: str) -> list[Point]:
-    """Return the points that a text means, the likeliest reading only; none if it means nothing."""
+    """Return the points of a text's likeliest reading, none if it has none."""
     text = " ".join(text.split())[:200]
     if not text:
         return []

@@ -67,7 +67,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Leg:
-    """One instruction of a way: what to do, how far and how long. `road_id` is 0 within towns."""
+    """One instruction of a route with length and minutes. `road_id` is 0 within towns."""
 
     text: str
     hectometres: int
@@ -116,7 +116,7 @@ def duration(minutes: int) -> str:
 
 
 def minutes_for(hectometres: int, speed: int) -> int:
-    """Return the whole minutes that a length takes at a speed in km/h; at least one."""
+    """Return the whole minutes for a length at a speed in km/h, at least one."""
     return max(1, (12 * hectometres + speed) // (2 * speed))
 
 

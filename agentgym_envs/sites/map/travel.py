@@ -26,7 +26,7 @@ TRAVEL_BY = [("car", "Car"), ("bicycle", "Bicycle"), ("foot", "On foot")]
 
 @dataclass
 class Asked:
-    """What a form asked for, field by field: the point, or what is wrong, or the choices."""
+    """A form's result by field: the point, an error, or the choices."""
 
     texts: dict[str, str]
     points: dict[str, Point] = field(default_factory=dict)

@@ -76,7 +76,7 @@ def ask_delete_comment(context: RequestContext, number: str) -> Response:
 
 @SITE.post("/comments/{number}/delete", signed_in=True)
 def delete_comment(context: RequestContext, number: str) -> Response:
-    """Delete the user's own comment; what was replied to it stays below an empty one."""
+    """Delete the user's own comment. Its replies stay below an empty one."""
     row = _own_comment(context, number)
     if context.row("SELECT 1 FROM comments WHERE parent_id = ?", row["id"]):
         context.update("comments", row["id"], body="", is_deleted=1)

@@ -24,7 +24,7 @@ _RESERVED = ("new", "all", "subscribed")
 
 @SITE.get("/communities")
 def communities(context: RequestContext) -> Response:
-    """List the communities, all or those whose name or description holds what was typed."""
+    """List the communities whose name or description contains the search text."""
     query = line_of(context, "q")[:200]
     sort = context.field("sort") if context.field("sort") in _ORDERS else "members"
     mine = context.user is not None and context.field("mine") == "1"
@@ -98,7 +98,7 @@ def new_community(context: RequestContext) -> Response:
 
 @SITE.post("/communities/new", signed_in=True)
 def create_community(context: RequestContext) -> Response:
-    """Create a community; its creator moderates and follows it."""
+    """Create a community that its creator moderates and follows."""
     fields = _read(context)
     name = fields.line("name")
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) or not 3 <= len(name) <= 30:

@@ -1,4 +1,4 @@
-"""Finds the rows that an address names, and reads what people type."""
+"""Looks up an address's rows and reads typed text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ForumFields(Fields):
 
 
 def line_of(context: RequestContext, name: str) -> str:
-    """Return what was typed into a field of one line."""
+    """Return the text of a one-line field."""
     return ForumFields(context).line(name)
 
 

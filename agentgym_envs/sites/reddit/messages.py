@@ -68,7 +68,7 @@ def send_message(context: RequestContext) -> Response:
 
 @SITE.get("/messages/{number}", signed_in=True)
 def message(context: RequestContext, number: str) -> Response:
-    """Show a message; it counts as read from then on."""
+    """Show a message and mark it as read."""
     row = context.find(
         "There is no such message.",
         f"SELECT {_COLUMNS} FROM messages m {_PEOPLE} WHERE m.id = ? AND ? IN (m.to_id, m.from_id)",

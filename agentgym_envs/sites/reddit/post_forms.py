@@ -107,7 +107,7 @@ def delete(context: RequestContext, number: str) -> Response:
 
 @SITE.post("/p/{number}/lock", signed_in=True)
 def lock(context: RequestContext, number: str) -> Response:
-    """Let nobody comment any more, or let them again: for moderators."""
+    """Lock or unlock a post's comments, for moderators."""
     post = post_of(context, number)
     if not forum_of(context, post["forum"])["is_moderated"]:
         raise Forbidden("Only moderators can lock a post.")

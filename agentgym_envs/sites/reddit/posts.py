@@ -41,7 +41,7 @@ class Thread:
 
 
 def threads_of(context: RequestContext, post_id: int, sort: str) -> list[Thread]:
-    """Return all comments of a post, replies below what they answer."""
+    """Return all comments of a post, replies below their parents."""
     rows = context.rows(f"{_COMMENTS} WHERE c.post_id = ?", context.user_id, post_id)
     if sort == "best":
         rows.sort(key=lambda row: (-row["score"], row["id"]))
@@ -94,7 +94,7 @@ def save(context: RequestContext, number: str) -> Response:
 
 
 def show_post(fields: ForumFields, number: str) -> Response:
-    """Show a post, and what was wrong with a comment that somebody typed below it."""
+    """Show a post, with the errors of a rejected comment."""
     context = fields.context
     row = post_of(context, number)
     sort = context.field("sort") if context.field("sort") in SORTS else "best"

@@ -1,4 +1,4 @@
-"""Profiles: what somebody wrote, and blocking them."""
+"""Profiles: a user's posts and comments, and blocking users."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACE = "JOIN posts p ON p.id = c.post_id JOIN forums f ON f.id = p.forum_id"
 
 @SITE.get("/u/{username}")
 def profile(context: RequestContext, username: str) -> Response:
-    """Show somebody: their numbers, and what they wrote last."""
+    """Show a user: numbers, and newest posts and comments."""
     person = user_of(context, username)
     listing = list_posts(context, "p.user_id = ?", person["id"], sort="new")
     comments = context.rows(

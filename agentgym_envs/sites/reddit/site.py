@@ -1,4 +1,4 @@
-"""Declares the forum's `Site`, and what its templates may call."""
+"""Declares the forum's `Site` and its templates' functions."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MOST_OF_ONE = 99
 
 @dataclass(frozen=True)
 class Cart:
-    """What a customer is about to buy; amounts in cents.
+    """A cart. Amounts are cents.
 
     Attributes:
         items: rows with `id`, `product_id`, `name`, `slug`, `sku`, `stock`, `cost`, `quantity`.
@@ -40,7 +40,7 @@ class Cart:
 
     @property
     def total(self) -> int:
-        """What is left to pay, without shipping."""
+        """The amount due without shipping."""
         return self.subtotal - self.discount
 
 
@@ -66,7 +66,7 @@ def valid_coupon(context: RequestContext, code: str) -> sqlite3.Row | None:
 
 
 def quantity_of(context: RequestContext) -> int:
-    """Return the posted quantity; 0 if it is none between 1 and 99."""
+    """Return the posted quantity, or 0 if it is none between 1 and 99."""
     quantity = context.number("quantity")
     return quantity if 1 <= quantity <= MOST_OF_ONE else 0
 
@@ -147,7 +147,7 @@ def remove(context: RequestContext, item: str) -> Response:
 
 @SITE.post("/cart/coupon", signed_in=True)
 def coupon(context: RequestContext) -> Response:
-    """Apply a coupon; an empty code takes it back."""
+    """Apply a coupon. An empty code removes it."""
     code = context.field("code")
     row = valid_coupon(context, code[:40])
     if code and row is None:

@@ -94,7 +94,7 @@ def category(context: RequestContext, slug: str) -> Response:
 
 @SITE.get("/search")
 def search(context: RequestContext) -> Response:
-    """List what a search finds."""
+    """List the results of a search."""
     condition, values = matching(context.field("q"))
     return context.render(
         "search.html",

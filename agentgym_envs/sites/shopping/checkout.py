@@ -44,7 +44,7 @@ def choose_address(context: RequestContext) -> Response:
 
 @SITE.post("/checkout/new-address", signed_in=True)
 def new_address(context: RequestContext) -> Response:
-    """Take a new address; it also goes into the address book."""
+    """Use a new address and add it to the address book."""
     fields = ShopFields(context)
     address = fields.address()
     if fields.errors:

@@ -1,4 +1,4 @@
-"""How the shop ships, takes payment and grants rebates: what pages and generated orders share."""
+"""Shipping, payment and rebates, shared by pages and generated orders."""
 
 from __future__ import annotations
 

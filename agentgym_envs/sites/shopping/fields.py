@@ -6,14 +6,14 @@ from agentgym_envs.sites.forms import Fields
 
 
 class ShopFields(Fields):
-    """The fields of a posted form of the shop; white space is collapsed."""
+    """The fields of a posted form of the shop, white space collapsed."""
 
     required = "{label} is a required field."
     too_long = "{label} can have at most {most} characters."
     most = 80
 
     def clean(self, text: str) -> str:
-        """Return a text on one line, without what cannot be printed."""
+        """Return a text on one line, without unprintable characters."""
         return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
     def email(self) -> str:
@@ -24,7 +24,7 @@ class ShopFields(Fields):
         )
 
     def password(self, name: str, label: str, *, least: int = 8) -> str:
-        """Read a password as it is; it is never shown again."""
+        """Read a password unchanged. It is never shown again."""
         text = self.context.form.get(name, "")
         if not text:
             self.errors[name] = self.required.format(label=label)

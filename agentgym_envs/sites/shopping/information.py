@@ -11,7 +11,7 @@ from agentgym_envs.sites.web import NOT_FOUND, RequestContext
 
 @SITE.get("/contact")
 def contact(context: RequestContext) -> Response:
-    """Show an empty form; a customer's name and address are filled in."""
+    """Show an empty form, with a customer's name and address."""
     return ShopFields(context, context.user).page("contact.html")
 
 

@@ -60,7 +60,7 @@ def reorder(context: RequestContext, number: str) -> Response:
 
 @SITE.post("/account/orders/{number}/cancel", signed_in=True)
 def cancel(context: RequestContext, number: str) -> Response:
-    """Cancel an order that is still pending; its goods go back into stock."""
+    """Cancel a pending order. Its goods return to stock."""
     row = _order(context, number)
     if row["status"] != "pending":
         context.flash("Only a pending order can be cancelled.", "error")

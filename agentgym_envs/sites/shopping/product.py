@@ -1,4 +1,4 @@
-"""The page of one product with its reviews, writing one, and the list of one's own."""
+"""The page of a product with its reviews, the review form, and the user's reviews."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def form(context: RequestContext, slug: str) -> Response:
 
 @SITE.post("/product/{slug}/review", signed_in=True)
 def write(context: RequestContext, slug: str) -> Response:
-    """Store a review; it is shown once the shop has approved it."""
+    """Store a review. It appears once the shop approves it."""
     product = product_of(context, slug)
     fields = ShopFields(context)
     rating = fields.choice("rating", [key for key, _ in RATINGS], "Please choose a rating.")

@@ -13,7 +13,7 @@ SEARCHED = (
 
 
 def words_of(text: str) -> list[str]:
-    """Return what must occur in a product's text; a plural `s` at a word's end is ignored."""
+    """Return the terms required in a product's text, without plural `s`."""
     words = [word[:LONGEST_WORD] for word in text.lower().replace(",", " ").split()[:MOST_WORDS]]
     return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
 

@@ -1,4 +1,4 @@
-"""Declares the shop's `Site`, and what the frame around every page shows."""
+"""Declares the shop's `Site` and the frame around every page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PICTURES = tomllib.loads((SITE.folder / "pictures.toml").read_text(encoding="ut
 
 @dataclass(frozen=True)
 class Frame:
-    """What the header shows.
+    """The header's content.
 
     Attributes:
         categories: of the first level.
@@ -31,7 +31,7 @@ class Frame:
 
 
 def frame_of(context: RequestContext) -> Frame:
-    """Collect what the header shows."""
+    """Collect the header's content."""
     count = 0
     if context.user is not None:
         count = context.value(

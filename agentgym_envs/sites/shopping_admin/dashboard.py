@@ -14,7 +14,7 @@ SPAN_DAYS = 30  # of the list of best sellers
 
 @SITE.get("/", signed_in=True)
 def dashboard(context: RequestContext) -> Response:
-    """Show the sums, the last orders, what sells and what people look for."""
+    """Show totals, the newest orders, best sellers and search terms."""
     since = (datetime.fromisoformat(context.now) - timedelta(days=SPAN_DAYS)).isoformat(" ")
     best_sellers = context.rows(
         "SELECT p.id, p.name, sum(i.quantity) AS quantity FROM orders o "

@@ -1,4 +1,4 @@
-"""Orders: the grid, what is done to many at once, and the page of one.
+"""Orders: the grid with its mass actions, and the page of one.
 
 An order goes from pending or processing to complete by being shipped; it can be cancelled or put on
 hold before that, and refunded afterwards. Every change leaves a line in the order's history.
@@ -255,7 +255,7 @@ def _note(
 
 
 def _carry_out(context: RequestContext, order: sqlite3.Row, action: str) -> bool:
-    """Hold, release, cancel or refund an order; return whether its status allowed that."""
+    """Hold, release, cancel or refund an order. Return whether its status allowed it."""
     if order["status"] not in FROM[action]:
         return False
     if action == "release":

@@ -1,4 +1,4 @@
-"""Products: the grid, what is done to many at once, and the forms for one, old or new."""
+"""Products: the grid with its mass actions, and the forms for new and existing ones."""
 
 from __future__ import annotations
 

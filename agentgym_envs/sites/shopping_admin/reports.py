@@ -20,7 +20,7 @@ from agentgym_envs.sites.web import NotFound, RequestContext
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a report: its heading, what is selected, and the kind of its values."""
+    """A column of a report: heading, expression and kind of value."""
 
     label: str
     sql: str
@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Report:
-    """A report; `reports.toml` says what its attributes are."""
+    """A report. `reports.toml` describes its attributes."""
 
     title: str
     about: str
@@ -56,7 +56,7 @@ REPORTS = {key: _report(row) for key, row in tomllib.loads(_TEXT).items()}
 
 
 def _write(value: str | int | float | None, kind: str) -> str:
-    """Write a cell of a report; an aggregate over nothing counts as 0."""
+    """Format a cell of a report. An aggregate over nothing counts as 0."""
     if kind == "money":
         return money(int(value or 0))
     if kind == "number":

@@ -1,4 +1,4 @@
-"""Reviews: the grid, what is done to many at once, and the form of one."""
+"""Reviews: the grid with its mass actions, and the form of one."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class AdminFields(Fields):
     refused = 200
 
     def clean(self, text: str) -> str:
-        """Return a text with one kind of line ends; browsers send CR LF from a text area."""
+        """Normalize line ends. Browsers send CR LF from a text area."""
         return text.replace("\r\n", "\n")
 
     def chosen(self, name: str, allowed: Sequence[str]) -> str:

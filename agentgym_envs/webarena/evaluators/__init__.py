@@ -1,4 +1,4 @@
-"""Evaluators: what decides whether a task is done, in WebArena's own terms.
+"""Evaluators: decide whether a task is done, in WebArena's own terms.
 
 An `eval` object of a task file becomes a list of evaluators once (`build_evaluators`); when the
 episode ends each returns its `Verdict`, and the verdicts are multiplied. Nothing is ever `eval`-ed.

@@ -64,7 +64,7 @@ def _identifier(value: str) -> str:
 
 
 def _name(value: str) -> str:
-    """Return a pattern of a name; its punctuation and leading article do not matter."""
+    """Return a pattern of a name that ignores punctuation and a leading article."""
     if "@" in value:
         return re.escape(value)
     words = re.split(r"(\W+)", re.sub(r"^(?:the|an?) ", "", value).strip(".,;:!?\"'() "))
@@ -165,7 +165,7 @@ def quantity_of(part: Mapping[str, Any]) -> Decimal:
 
 
 def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
-    """Drop what only repeats the quantity before it, as in `5 (five)`."""
+    """Drop a repetition of the quantity before it, as in `5 (five)`."""
     return [
         quantity
         for index, quantity in enumerate(found)

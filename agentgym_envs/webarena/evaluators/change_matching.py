@@ -1,4 +1,4 @@
-"""Compares the changed rows of a table with those that a task expects, and says what differs."""
+"""Compares a table's changed rows with the expected ones and lists the differences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Expected:
 
 
 def compare_table(table: Table, expected: Expected, actual: TableChanges, same: Same) -> list[str]:
-    """Return what is missing and what is too much, in words; empty where all is as expected.
+    """Describe missing and unexpected changes, empty if all match.
 
     Args:
         table: whose rows these are.

@@ -1,4 +1,4 @@
-"""Finds what an episode has changed in a site's database, row by row.
+"""Finds an episode's changes to a site's database, row by row.
 
 The untouched content is attached to the episode's connection, and SQLite compares the tables: some
 ten milliseconds for a whole site, so a caller leaves out tables to which nothing was written.
@@ -49,7 +49,7 @@ def database_changes(
 
 
 def untouched_rows(untouched: bytes, table: Table, keys: Collection[Key]) -> dict[Key, Row]:
-    """Return rows of a database as an episode begins, by key; those that are not there left out."""
+    """Return a database's initial rows by key, without those that do not exist."""
     if not keys:
         return {}
     connection = sqlite3.connect(":memory:")

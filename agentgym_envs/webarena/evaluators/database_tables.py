@@ -1,4 +1,4 @@
-"""Describes what of a site's database is compared: its tables, less the declared noise.
+"""The tables and columns that `state_change` compares, without `noise.toml`'s.
 
 Keys, columns and references are read from the database itself. What no task asks for and no person
 minds is declared in `noise.toml` beside the site's schema: `ignored_tables`, and for a table

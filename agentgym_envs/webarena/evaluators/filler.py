@@ -1,4 +1,4 @@
-"""Tells which words of an answer say nothing beside what was asked for.
+"""Decides which words of an answer add nothing to the expected value.
 
 These are the words of `words.toml` and those of the task. Where a name is asked for, the task's own
 names could be answers: only its lower-case words count, and its names where they are plainly given,
@@ -105,7 +105,7 @@ def without_given(text: str, task: str, values: Sequence[str]) -> str:
 
 
 def without_repeats(text: str, task: str, words: frozenset[str]) -> str:
-    """Take out what an answer repeats of the task, as `rated with 4 stars or more`."""
+    """Remove an answer's repetitions of the task, as `rated with 4 stars or more`."""
     text = _PER.sub(lambda match: "" if f"{match[1]} of " in plain(task) else match[0], text)
     text = re.sub(r"(?<=\d) ?/ ?(?=\d)", " out of ", text) if " out of " in task else text
     tokens = list(_TOKEN.finditer(text))
@@ -167,7 +167,7 @@ def _names_in(task: str) -> set[str]:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """Return what `closes`, `passed` and `reviews` may come from, and the plural of `reviewer`."""
+    """Return the possible stems of a word such as `closes` or `passed`, and its plural."""
     if word in _DOUBTING:
         return ()
     stems = [

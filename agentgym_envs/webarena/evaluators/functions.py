@@ -1,4 +1,4 @@
-"""Implements the five helper functions of WebArena's task files, written `func:name('argument')`.
+"""The five helper functions of WebArena's task files, `func:name('argument')`.
 
 They are read by `ast` and looked up in an allow-list; nothing is executed.
 """
@@ -38,7 +38,7 @@ class Call:
     arguments: tuple[str, ...]
 
     def run(self, ending: Ending, url: str) -> str:
-        """Return what the function gives.
+        """Call the function.
 
         Args:
             ending: the episode.

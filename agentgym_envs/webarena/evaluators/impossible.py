@@ -1,4 +1,4 @@
-"""Judges the answer that a task cannot be done, by the claims of its reason and the pages seen.
+"""Judges the answer that a task is impossible, by its reason and the pages seen.
 
     {"type": "impossible", "reason": [["pending"], ["no ", "none", "not"]],
      "about": ["Fernley Lark Window Box, 80 cm, white"],

@@ -1,4 +1,4 @@
-"""Keeps what a judge was asked and said, for the record of an episode."""
+"""Records a judge's questions and rulings for an episode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RecordedJudge:
 
     @property
     def record(self) -> str:
-        """The rulings, a line of JSON each: what was asked, `is_right`, and the judge's words."""
+        """The rulings, a line of JSON each: question, `is_right`, and the judge's words."""
         return "\n".join(self._lines)
 
     def is_equivalent(self, *, question: str, reference: str, answer: str) -> bool:

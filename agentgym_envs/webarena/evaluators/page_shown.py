@@ -1,4 +1,4 @@
-"""Judges on which page an episode ended, by what the page shows: `page_shown`, our own kind.
+"""Judges an episode's last page by its content: `page_shown`, a kind of our own.
 
 The last page's address and those of the task are asked for afresh, and the pages compared: their
 text, and what their forms hold. So the order of an address's parameters, its spelling and what it
@@ -62,7 +62,7 @@ class PageShownEvaluator:
 
 
 def shown(state: SiteState, url: str) -> list[Line] | None:
-    """Return what a page shows to whoever is signed in from the start; None where there is none."""
+    """Return a page's content for the signed-in user, or None if there is no such page."""
     address = addresses.normal(url)
     host = (address or "").partition("//")[2].partition("/")[0].partition("?")[0]
     site = site_of(host)

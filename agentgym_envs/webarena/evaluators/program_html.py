@@ -1,4 +1,4 @@
-"""Checks that pages hold what they should: `program_html`.
+"""Checks the content of pages: `program_html`.
 
 Each target names a page, a JavaScript expression that picks something out of it, and what that must
 be. The browser evaluates the expression: any in Chromium, a small safe subset in process.
@@ -52,7 +52,7 @@ class Target:
     is_original: bool = False
 
     def failings(self, ending: Ending) -> Iterator[str]:
-        """Yield what is wrong with the page."""
+        """Yield the page's faults."""
         url = self.page.run(ending, LAST) if isinstance(self.page, Call) else self.page
         content = html.unescape(self._text(ending, url)) if url else ""
         if self.exact is not None and not equals(self.exact, content):

@@ -37,7 +37,7 @@ Way = Mapping[str, Mapping[str, Mapping[str, list[dict[str, Any]]]]]
 
 
 class StateChangeEvaluator:
-    """Compares what an episode changed with what the task asks for.
+    """Compares an episode's changes with the task's.
 
     Args:
         evaluation: an `eval` object; its `state_change` lists the alternatives.
@@ -58,7 +58,7 @@ class StateChangeEvaluator:
         self._ways: tuple[Way, ...] = tuple(ways)
 
     def __call__(self, ending: Ending) -> Verdict:
-        """Compare; of several alternatives the reasons are those of the nearest one.
+        """Compare, with the reasons of the nearest of several alternatives.
 
         Raises:
             ValueError: the task names what a site's tables lack, or the sites are not ours.
@@ -75,7 +75,7 @@ Changes = dict[str, dict[str, TableChanges]]
 
 
 def changes_of(state: SiteState) -> Changes:
-    """Return what an episode has changed so far: by database and table."""
+    """Return an episode's changes so far, by database and table."""
     changes: Changes = {}
     for name, connection in state.connections.items():
         written = connection.written_tables()
@@ -94,7 +94,7 @@ def changes_of(state: SiteState) -> Changes:
 def record_change(
     state: SiteState, *, loosely: Mapping[str, Mapping[str, Any] | None] | None = None
 ) -> dict[str, Any]:
-    """Write down what an episode has changed so far, as one alternative of a task.
+    """Write an episode's changes so far as one alternative of a task.
 
     Args:
         state: the episode's databases.
@@ -168,7 +168,7 @@ def _compare(way: Way, changes: Changes, state: SiteState) -> list[str]:
 
 
 def _expected(table: Table, rows: Mapping[str, list[dict[str, Any]]], untouched: bytes) -> Expected:
-    """Complete the rows of a task by what they held before."""
+    """Add the initial values to a task's expected rows."""
     keys = {
         kind: [_key(table, row) for row in rows.get(kind, ())] for kind in ("changed", "removed")
     }

@@ -124,7 +124,7 @@ def in_words(expected: Mapping[str, Any]) -> str:
 
 
 def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bool:
-    """Return whether an answer is the expected one, which none of over `MAX_LENGTH` characters is.
+    """Return whether an answer is the expected one. Over `MAX_LENGTH` characters is not.
 
     Args:
         expected: of the form that `check_type` checks.
@@ -135,7 +135,7 @@ def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bo
 
 
 def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> list[str] | None:
-    """Return the words that say something beside the expected answer; None where it is not said.
+    """Return the words besides the expected value, or None if it is absent.
 
     Args:
         expected: of the form that `check_type` checks.
@@ -174,7 +174,7 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
 
 
 def _is_name(part: Mapping[str, Any]) -> bool:
-    """Return whether another name could be taken for this part; a number or code is none."""
+    """Return whether another name could match this part. Never for numbers and codes."""
     is_code = part["type"] == "identifier" and any(map(str.isdigit, str(part["value"])))
     return part["type"] in NAMES and not is_code
 

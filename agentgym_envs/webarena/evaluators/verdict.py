@@ -1,4 +1,4 @@
-"""Defines what evaluators are given and what they return."""
+"""Inputs and outputs of the evaluators."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ class SiteFunctions(Protocol):
     """The helper functions that task files may call and that need a site behind them."""
 
     def latest_order_url(self) -> str:
-        """Return the address of the shop's newest order; empty if there is none."""
+        """Return the address of the shop's newest order, or ""."""
 
     def latest_review(self, sku: str) -> tuple[str, str]:
-        """Return (author, rating in percent) of a product's newest review; empty if none."""
+        """Return (author, rating in percent) of a product's newest review, or ""."""
 
     def member_role(self, browser: Browser, url: str, username: str) -> str:
-        """Return somebody's role on the members page of a project; empty if they have none."""
+        """Return a person's role on the members page of a project, or ""."""
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """What a judge says, where it says more than yes or no; it counts as a bool.
+    """A judge's ruling with its reason. Its truth value is `is_right`.
 
     Attributes:
         is_right: whether the answer is.
@@ -85,7 +85,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an evaluator says.
+    """An evaluator's verdict.
 
     Attributes:
         score: 1.0 or 0.0; None where it cannot tell, as without a judge.
@@ -110,7 +110,7 @@ def judged(failings: Iterable[str]) -> Verdict:
 
 
 def multiply(verdicts: Iterable[Verdict]) -> Verdict:
-    """Combine verdicts: 0 if one is 0, whatever the others say; else None if one is None."""
+    """Combine verdicts: 0 if any is 0, else None if any is None, else 1."""
     verdicts = tuple(verdicts)
     reasons = tuple(reason for verdict in verdicts for reason in verdict.reasons)
     scores = [verdict.score for verdict in verdicts]

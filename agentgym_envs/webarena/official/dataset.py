@@ -1,4 +1,4 @@
-"""The 812 official tasks, from the package `webarena-verified`; nothing of it is copied here.
+"""The 812 official tasks, read from the package `webarena-verified`.
 
 The package carries WebArena's own file unchanged, `test.raw.json`, and the same tasks as it has
 reworded and started them. Both are read as files: the package's modules, and what they need, are

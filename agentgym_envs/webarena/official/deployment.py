@@ -143,7 +143,7 @@ class Deployment:
             self._cookies.clear()
 
     def _headers_of(self, signed_in: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return what is sent with each request, by site; an account goes as one of the headers."""
+        """Return each site's request headers, an account's among them."""
         headers = {site: dict(values) for site, values in self._headers.items()}
         for site in signed_in:
             account = self._accounts[site]

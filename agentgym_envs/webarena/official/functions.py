@@ -35,7 +35,7 @@ class OfficialFunctions:
         self._administrator = administrator
 
     def latest_order_url(self) -> str:
-        """Return the address of the shop's newest order; empty if there is none."""
+        """Return the address of the shop's newest order, or ""."""
         query = urlencode(
             {
                 "searchCriteria[sortOrders][0][field]": "created_at",
@@ -49,14 +49,14 @@ class OfficialFunctions:
         return f"{self._shop}/sales/order/view/order_id/{int(orders[0]['increment_id'])}/"
 
     def latest_review(self, sku: str) -> tuple[str, str]:
-        """Return (author, rating in percent) of a product's newest review; empty if none."""
+        """Return (author, rating in percent) of a product's newest review, or ""."""
         reviews = self._ask(f"/rest/V1/products/{quote(sku, safe='')}/reviews", self._token())
         if not reviews:
             return "", ""
         return reviews[-1]["nickname"], str(reviews[-1]["ratings"][0]["percent"])
 
     def member_role(self, browser: Browser, url: str, username: str) -> str:
-        """Return somebody's role on a project's members page; empty if they have none."""
+        """Return a person's role on a project's members page, or ""."""
         return browser.look_up(url, _ROLE % json.dumps(f"@{username}"))
 
     def _token(self) -> str:

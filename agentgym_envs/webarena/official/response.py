@@ -1,4 +1,4 @@
-"""Turns what `stop` said into the response that `webarena-verified` judges.
+"""Turns the answer of `stop` into the response that `webarena-verified` judges.
 
 The package wants `{"task_type", "status", "retrieved_data"}`. An agent may say exactly that, as
 JSON. A bare answer becomes one:

@@ -1,4 +1,4 @@
-"""Judges an episode by the evaluators of `webarena-verified`: the response, and the network trace.
+"""Judges an episode by `webarena-verified`: the response and the network trace.
 
 Deviations from the package's own scores, all to the policy's disadvantage but the last:
 1. A regular expression, text between `^` and `$`, is no answer, nor may a request carry one. The
@@ -109,7 +109,7 @@ def _real(answer: str, sites: Mapping[str, str]) -> str:
 
 
 def _is_plain(data: Any, schema: Mapping[str, Any]) -> bool:
-    """Return whether lists stand only where the schema has arrays; the top and None may be any."""
+    """Return whether lists stand only at arrays of the schema. The top may be any."""
     if isinstance(data, list):
         inner = schema.get("items") or {}
         return schema.get("type") in ("array", "null") and all(_is_plain(x, inner) for x in data)

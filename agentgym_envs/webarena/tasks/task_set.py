@@ -29,7 +29,7 @@ def subtask_of(sites: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """What is known of a task before it is read."""
+    """A task's entry in the index, known before the task is read."""
 
     subtask: str
     split: str
@@ -73,7 +73,7 @@ class WebTasks(TaskSet):
         return listing.subtask, listing.split
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
-        """Return what a `tasks=` filter may call a task: id, number, subtask or template."""
+        """Return the names of a task in a `tasks=` filter: id, number, subtask, template."""
         return (*super().labels(spec), f"template_{self._listings[spec.number].template}")
 
     def task(self, number: int) -> WebTask:
