@@ -49,13 +49,14 @@ def docstrings(folder: Path) -> Iterator[Docstring]:
 
 def faults(first: str) -> list[str]:
     """Name the rules that a docstring's first line breaks."""
-    found = {
+    text = re.sub(r"`[^`]*`|\"[^\"]*\"", "", first)
+    broken = {
         "long": len(first) > MAX_FIRST_LINE,
-        "what": bool(RELATIVE_WHAT.search(re.sub(r"`[^`]*`|\"[^\"]*\"", "", first))),
-        "semicolon": ";" in first,
-        "word": bool(HOUSE_WORDS.search(first)),
+        "what": bool(RELATIVE_WHAT.search(text)),
+        "semicolon": ";" in text,
+        "word": bool(HOUSE_WORDS.search(text)),
     }
-    return [rule for rule, broken in found.items() if broken]
+    return [rule for rule, is_broken in broken.items() if is_broken]
 
 
 def prose(page: Path) -> str:

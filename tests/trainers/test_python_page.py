@@ -1,4 +1,4 @@
-"""The scripts of `docs/howto/python.md` train for a step, as they stand but for their `max_steps`."""
+"""The scripts of `docs/howto/python.md` train for a step, unchanged but for their `max_steps`."""
 
 from __future__ import annotations
 
