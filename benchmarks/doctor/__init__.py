@@ -1,1 +1,1 @@
-"""`agentgym doctor`: what works on this machine, what does not, and the command that mends it."""
+"""`agentgym doctor`: checks the installation, and prints the command that mends each fault."""

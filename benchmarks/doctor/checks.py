@@ -1,4 +1,4 @@
-"""What a check finds, and how checks are run: one that raises is a finding too."""
+"""Checks and findings. A check that raises is a finding too."""
 
 from __future__ import annotations
 
@@ -16,26 +16,20 @@ from agentgym_envs.machinery.secrets import masked
 
 
 class Status(StrEnum):
-    """How it stands with one thing."""
+    """The result of a check."""
 
     WORKS = "works"
     MISSING = "missing"
-    """It is not installed, or the machine has none; nothing that is installed suffers."""
+    """Not installed, or the machine has none. Nothing that is installed suffers."""
     WARNING = "warning"
-    """It works, and something about it is worth knowing."""
+    """Works, with a limit worth knowing."""
     BROKEN = "broken"
-    """It is installed and does not work."""
+    """Installed, and does not work."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check has found.
-
-    Attributes:
-        status: how it stands.
-        text: what is there, or what is wrong.
-        remedy: the command that mends it; None where there is nothing to mend, or no command.
-    """
+    """A check's status, its explanation and the command that mends it (None where none does)."""
 
     status: Status
     text: str
@@ -44,54 +38,40 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing to look at.
-
-    Attributes:
-        name: the thing's.
-        look: looks at it.
-        remedy: what mends it where `look` raises.
-    """
+    """A named check, with the remedy for the case that `probe` raises."""
 
     name: str
-    look: Callable[[], Finding]
+    probe: Callable[[], Finding]
     remedy: str | None = None
 
     def run(self) -> Finding:
-        """Look; whatever is raised means that the thing is broken."""
+        """Run the probe. An exception of any kind means that the thing is broken."""
         try:
-            return self.look()
+            return self.probe()
         except Exception as error:  # of any kind: the checks after this one are needed all the more
             return Finding(Status.BROKEN, masked(described(error)), self.remedy)
 
 
-class NoAnswer(RuntimeError):
-    """The Python process of a check ended without an answer; the message is its last line."""
+class ProbeError(RuntimeError):
+    """A probe's Python process failed. The message is the last line of its errors."""
 
 
-def answer_of(code: str, *, seconds: float) -> Any:
-    """Run code in a Python process of its own, which finds the same packages as this one.
-
-    What crashes, hangs or takes all the memory does so there.
+def run_python(code: str, *, seconds: float) -> Any:
+    """Run code in a Python process with this one's `sys.path`, where it may crash or hang.
 
     Args:
-        code: prints its answer as JSON, in the last line.
-        seconds: that it may take.
+        code: prints its result as JSON, in the last line.
+        seconds: the time limit.
 
     Raises:
-        NoAnswer: it failed.
+        ProbeError: it failed.
     """
-    places = f"import sys\nsys.path[:] = {sys.path!r}\n"
+    command = [sys.executable, "-P", "-c", f"import sys\nsys.path[:] = {sys.path!r}\n{code}"]
     try:
-        ended = subprocess.run(
-            [sys.executable, "-P", "-c", places + code],
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
-        raise NoAnswer(f"no answer within {seconds:g} s") from error
-    if ended.returncode != 0:
-        lines = ended.stderr.strip().splitlines() or [exit_in_words(ended.returncode)]
-        raise NoAnswer(lines[-1])
-    return json.loads(ended.stdout.splitlines()[-1])
+        raise ProbeError(f"no answer within {seconds:g} s") from error
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [exit_in_words(done.returncode)]
+        raise ProbeError(lines[-1])
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""`agentgym doctor`: tells what works on this machine, line by line."""
+"""`agentgym doctor`: the checks' findings, a line each."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _STATUS_WIDTH = 9
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print what every check has found.
+    """Print the findings.
 
     Returns:
         1 where something that is installed is broken, else 0.
     """
     parser = OptionParser(
         prog="agentgym doctor",
-        description="Tell what works on this machine and what does not, with the command that "
-        "mends it: Python, extras, Java, Chromium, CUDA, TRL, memory, folders. Ends with status 1 "
-        "where something that is installed is broken; an extra that is missing is no failure. "
-        "Takes some seconds where Chromium or TRL are installed.",
+        description="Check Python, extras, Java, Chromium, CUDA, TRL, memory and folders, and "
+        "print the command that mends each fault. Ends with status 1 where something that is "
+        "installed is broken; a missing extra is no failure. Takes some seconds where Chromium "
+        "or TRL are installed.",
         epilog="example: agentgym doctor --json",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
     options = parser.parse_args(argv)
-    findings = []
+    findings: list[tuple[str, Finding]] = []
     for check in all_checks():
         if sys.stdout.isatty() and not options.json:
             print(f"  {'...':<{_STATUS_WIDTH}}{check.name}", end="\r", flush=True)
@@ -46,16 +46,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         findings.append((check.name, finding))
         if not options.json:
             print(line(check.name, finding), flush=True)
-    num = Counter(finding.status for _, finding in findings)
+    counts = Counter(finding.status for _, finding in findings)
     if options.json:
-        print(json.dumps(report(findings), indent=2))
+        report = {
+            "version": agentgym_envs.__version__,
+            "works": not counts[Status.BROKEN],
+            "checks": [{"name": name, **asdict(finding)} for name, finding in findings],
+        }
+        print(json.dumps(report, indent=2))
     else:
-        print(", ".join(f"{num[status]} {status}" for status in Status if num[status]))
-    return 1 if num[Status.BROKEN] else 0
+        print(", ".join(f"{counts[status]} {status}" for status in Status if counts[status]))
+    return 1 if counts[Status.BROKEN] else 0
 
 
 def all_checks() -> Iterator[Check]:
-    """Yield every check; those that take seconds come last."""
+    """Yield every check, those that take seconds last."""
     yield from package_checks()
     yield from machine_checks()
     yield from program_checks()
@@ -63,13 +68,12 @@ def all_checks() -> Iterator[Check]:
 
 
 def line(name: str, finding: Finding) -> str:
-    """Lay a finding out: status, name, what is there, and below it the remedy."""
+    """Format a finding: status, name and text, and below it the remedy."""
     margin = " " * (2 + _STATUS_WIDTH + _NAME_WIDTH)
-    first = f"  {finding.status:<{_STATUS_WIDTH}}{name:<{_NAME_WIDTH}}"
     text = textwrap.fill(
         finding.text,
         _WIDTH,
-        initial_indent=first,
+        initial_indent=f"  {finding.status:<{_STATUS_WIDTH}}{name:<{_NAME_WIDTH}}",
         subsequent_indent=margin,
         break_long_words=False,
         break_on_hyphens=False,
@@ -77,12 +81,3 @@ def line(name: str, finding: Finding) -> str:
     if finding.remedy is None:
         return text
     return f"{text}\n{margin}remedy: {finding.remedy}"  # in one piece, to be copied
-
-
-def report(findings: Sequence[tuple[str, Finding]]) -> dict[str, object]:
-    """Return the findings as `--json` prints them."""
-    return {
-        "version": agentgym_envs.__version__,
-        "works": all(finding.status != Status.BROKEN for _, finding in findings),
-        "checks": [{"name": name, **asdict(finding)} for name, finding in findings],
-    }

@@ -1,4 +1,4 @@
-"""Checks the free memory, and the room in the folders that are written."""
+"""Checks of the free memory and of the folders for caches and temporary files."""
 
 from __future__ import annotations
 
@@ -14,72 +14,62 @@ from benchmarks.doctor.checks import Check, Finding, Status
 from benchmarks.machine import memory
 from trainers.options.errors import UsageError, check_folder
 
-LEAST_MEMORY = 2 * 10**9
+MIN_MEMORY = 2 * 10**9
 """Bytes: `agentgym quickstart` and an environment in each of a few processes need about as much."""
 
-LEAST_DISK = 10**9
+MIN_DISK = 10**9
 """Bytes: checkpoints of a small model."""
 
 
 def machine_checks() -> Iterator[Check]:
-    """Yield the checks of the machine."""
+    """Yield the checks of memory and disk."""
     yield Check("memory", free_memory)
-    yield Check("cache", partial(cache, partial(cache_folder, ""), CACHE_VARIABLE))
+    yield Check("cache", partial(folder_room, CACHE_VARIABLE, partial(cache_folder, "")))
     if find_spec("huggingface_hub") is not None:
-        yield Check("model cache", partial(cache, _hub_cache, "HF_HUB_CACHE"))
-    yield Check("temporary files", temporary_files, "export TMPDIR=FOLDER")
+        yield Check("model cache", partial(folder_room, "HF_HUB_CACHE", _hub_cache))
+    temporary = partial(folder_room, "TMPDIR", lambda: Path(tempfile.gettempdir()))
+    yield Check("temporary files", temporary, "export TMPDIR=FOLDER")
 
 
 def free_memory() -> Finding:
-    """Compare the free memory with what the least of uses needs."""
-    there = memory()
-    if there.free is None:
-        return Finding(Status.WORKS, f"{size(there.total)}")
-    text = f"{size(there.free)} of {size(there.total)} free"
-    if there.free < LEAST_MEMORY:
-        text += f"; training and many environments need {size(LEAST_MEMORY)} and more"
+    """Compare the free memory with `MIN_MEMORY`."""
+    measured = memory()
+    if measured.free is None:
+        return Finding(Status.WORKS, size(measured.total))
+    text = f"{size(measured.free)} of {size(measured.total)} free"
+    if measured.free < MIN_MEMORY:
+        text += f"; training and many environments need {size(MIN_MEMORY)} and more"
         return Finding(Status.WARNING, text, "top -o %MEM  # shows what holds it")
     return Finding(Status.WORKS, text)
 
 
-def cache(folder: Callable[[], Path], variable: str) -> Finding:
-    """Look at a folder of what can be fetched or made again.
+def folder_room(variable: str, folder_of: Callable[[], Path]) -> Finding:
+    """Check that a folder, which need not exist yet, can be written and has room on its disk.
 
     Args:
-        folder: returns it; it need not be there yet.
-        variable: the environment variable that names another one.
+        variable: the environment variable that selects another folder.
+        folder_of: returns the folder.
     """
-    place = folder()
+    folder = folder_of()
     remedy = f"export {variable}=FOLDER  # a folder elsewhere"
     try:
-        check_folder(variable, place)
+        check_folder(variable, folder)
     except UsageError as error:
         return Finding(Status.WARNING, f"{error}; nothing is kept for later", remedy)
-    return _with_room(place, remedy)
-
-
-def temporary_files() -> Finding:
-    """Look at the folder of temporary files, which everything needs."""
-    place = Path(tempfile.gettempdir())  # it has tried to write there
-    return _with_room(place, "export TMPDIR=FOLDER  # on a larger disk")
-
-
-def _with_room(folder: Path, remedy: str) -> Finding:
-    """Judge the room on the disk of a folder that can be written."""
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    free = shutil.disk_usage(nearest).free
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
     text = f"{folder}: writable, {size(free)} free on its disk"
-    if free < LEAST_DISK:
+    if free < MIN_DISK:
         return Finding(Status.WARNING, text, remedy)
     return Finding(Status.WORKS, text)
 
 
-def size(number: int) -> str:
-    """Return a number of bytes in the unit that suits it."""
+def size(number: float) -> str:
+    """Format a number of bytes in the unit that suits it."""
     for unit in ("B", "kB", "MB"):
         if number < 1000:
             return f"{number:.3g} {unit}"
-        number = number / 1000  # type: ignore[assignment]
+        number /= 1000
     return f"{number:.1f} GB"
 
 

@@ -1,4 +1,4 @@
-"""Checks Python, this package and the packages of each extra."""
+"""Checks of Python, this package and the packages of each extra."""
 
 from __future__ import annotations
 
@@ -45,96 +45,96 @@ PURPOSES = {
 
 
 def package_checks() -> Iterator[Check]:
-    """Yield the checks of what pip has installed."""
+    """Yield the checks of the packages that pip has installed."""
     yield Check("Python", python)
-    yield Check("agentgym-envs", suite)
+    yield Check("agentgym-envs", own_installation)
     try:
-        named = [name for name in extras() if name not in FOR_DEVELOPERS and own_packages(name)]
-    except metadata.PackageNotFoundError:  # which the line above says
-        named = []
-    for extra in named:
-        yield Check(f"[{extra}]", partial(of_extra, extra), install_command(extra))
+        names = [name for name in extras() if name not in FOR_DEVELOPERS and own_packages(name)]
+    except metadata.PackageNotFoundError:  # which the line above reports
+        names = []
+    for extra in names:
+        yield Check(f"[{extra}]", partial(check_extra, extra), install_command(extra))
 
 
 def python() -> Finding:
-    """Compare Python's version with those that are allowed."""
+    """Compare Python's version with the versions that are allowed."""
     version = platform.python_version()
     text = f"{version}, {sys.executable}"
     try:
         allowed = metadata.metadata(DISTRIBUTION)["Requires-Python"]
     except metadata.PackageNotFoundError:
-        return Finding(Status.WORKS, text)
+        allowed = ""
     if SpecifierSet(allowed).contains(version, True):
         return Finding(Status.WORKS, text)
     remedy = "python3.12 -m venv .venv  # and install into it"
     return Finding(Status.BROKEN, f"{text}; allowed: {allowed}", remedy)
 
 
-def suite() -> Finding:
-    """Look at this package's own installation and at what it always requires."""
-    version = agentgym_envs.__version__
-    place = Path(agentgym_envs.__file__).parents[1]
+def own_installation() -> Finding:
+    """Check this package's own installation and the packages that it always requires."""
+    folder = Path(agentgym_envs.__file__).parents[1]
+    text = f"{agentgym_envs.__version__} in {folder}"
+    reinstall = pip_install(f"-e {shlex.quote(str(folder))}")
     try:
         installed = metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        text = f"{version} in {place} is not installed: its versions and extras cannot be checked"
-        return Finding(Status.BROKEN, text, pip_install(f"-e {shlex.quote(str(place))}"))
-    if installed != version:
-        text = f"{version} in {place}, but pip has installed {installed}"
-        return Finding(Status.WARNING, text, pip_install(f"-e {shlex.quote(str(place))}"))
+        text += " is not installed: its versions and extras cannot be checked"
+        return Finding(Status.BROKEN, text, reinstall)
+    if installed != agentgym_envs.__version__:
+        return Finding(Status.WARNING, f"{text}, but pip has installed {installed}", reinstall)
     packages = own_packages()
     missing = [package for package in packages if package.version is None]
     if missing:
         names = ", ".join(package.name for package in missing)
-        text = f"{version} in {place}; always needed, and not installed: {names}"
+        text += f"; always needed, and not installed: {names}"
         return Finding(Status.BROKEN, text, pip_install(quoted(missing)))
-    return _judged("", packages, missing=[], purpose=f"{version} in {place}")
+    return _check_installed(packages, text)
 
 
-def of_extra(extra: str) -> Finding:
-    """Look at what is installed of an extra, and whether its versions are allowed."""
-    missing = lacking(extra)
-    return _judged(extra, own_packages(extra), missing=missing, purpose=PURPOSES.get(extra, ""))
-
-
-def lacking(extra: str) -> list[str]:
-    """Return the packages of an extra, and of those that it includes, that are not installed."""
-    return [package.name for package in all_packages(extra) if package.version is None]
-
-
-def without(extra: str, what: str) -> Finding | None:
-    """Return the finding that something is missing because its extra is; None where it is not."""
-    names = lacking(extra)
-    if not names:
-        return None
-    text = f"{what} needs the {extra} extra (not installed: {', '.join(names)})"
+def check_extra(extra: str) -> Finding:
+    """Check that an extra is complete, and that its versions are allowed."""
+    packages, missing = own_packages(extra), missing_packages(extra)
+    purpose = PURPOSES.get(extra, "")
+    if not missing:
+        return _check_installed(packages, purpose)
+    present = ", ".join(f"{one.name} {one.version}" for one in packages if one.version is not None)
+    text = f"{purpose}; not installed: {', '.join(missing)}"
+    if present:
+        text += f" (there: {present})"
     return Finding(Status.MISSING, text, install_command(extra))
 
 
-def _judged(
-    extra: str, packages: Sequence[Package], *, missing: Sequence[str], purpose: str
-) -> Finding:
-    """Judge packages: some missing from an extra, gone from the disk, of another version, right."""
-    there = [package for package in packages if package.version is not None]
-    versions = ", ".join(f"{package.name} {package.version}" for package in there)
-    if missing:
-        but = f" (there: {versions})" if there else ""
-        text = f"{purpose}; not installed: {', '.join(missing)}{but}"
-        return Finding(Status.MISSING, text, install_command(extra))
-    gone = [package for package in packages if not package.can_be_found]
-    if gone:
-        names = " ".join(package.name for package in gone)
-        text = f"Python cannot find what is installed as {names}"
-        remedy = pip_install(f"--force-reinstall {quoted(gone)}")
-        return Finding(Status.BROKEN, f"{purpose}; {text}", remedy)
-    wrong = [package for package in there if not package.is_allowed]
+def missing_packages(extra: str) -> list[str]:
+    """Return the packages of an extra and of the extras it includes that are not installed."""
+    return [package.name for package in all_packages(extra) if package.version is None]
+
+
+def missing_extra(extra: str, dependent: str) -> Finding | None:
+    """Return the finding that `dependent` lacks its extra, or None where the extra is complete."""
+    names = missing_packages(extra)
+    if not names:
+        return None
+    text = f"{dependent} needs the {extra} extra (not installed: {', '.join(names)})"
+    return Finding(Status.MISSING, text, install_command(extra))
+
+
+def _check_installed(packages: Sequence[Package], title: str) -> Finding:
+    """Check that Python finds the packages and that their versions are allowed."""
+    lost = [package for package in packages if not package.can_be_found]
+    if lost:
+        names = " ".join(package.name for package in lost)
+        remedy = pip_install(f"--force-reinstall {quoted(lost)}")
+        text = f"{title}; Python cannot find what is installed as {names}"
+        return Finding(Status.BROKEN, text, remedy)
+    wrong = [package for package in packages if not package.is_allowed]
     if wrong:
         versions = ", ".join(f"{one.name} {one.version} (allowed: {one.allowed})" for one in wrong)
-        text = f"{purpose}; not a version that this package is written for: {versions}"
+        text = f"{title}; not a version that this package is written for: {versions}"
         return Finding(Status.BROKEN, text, pip_install(quoted(wrong)))
-    return Finding(Status.WORKS, f"{purpose}; {versions}")
+    versions = ", ".join(f"{package.name} {package.version}" for package in packages)
+    return Finding(Status.WORKS, f"{title}; {versions}")
 
 
 def quoted(packages: Sequence[Package]) -> str:
-    """Return packages and their allowed versions as words of a pip command."""
+    """Return packages and their allowed versions as arguments of a pip command."""
     return " ".join(f'"{package.requirement}"' for package in packages)

