@@ -43,7 +43,7 @@ def read_whole(text: str) -> int | None:
     return int(text) if _WHOLE.fullmatch(text) else None
 
 
-def choices_of(words: Sequence[str], first: str = "") -> list[tuple[str, str]]:
+def as_options(words: Sequence[str], first: str = "") -> list[tuple[str, str]]:
     """Return the options of a list box whose values equal their labels.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentgym_envs.sites.forms import Texts, choices_of, read_amount, read_day, read_whole
+from agentgym_envs.sites.forms import Texts, as_options, read_amount, read_day, read_whole
 from agentgym_envs.sites.web import RequestContext
 
 Orders = Mapping[str, tuple[str, str]]
@@ -199,7 +199,7 @@ class Listing:
         rows = self._context.rows(
             f"SELECT DISTINCT {column} FROM {self._source}{self._filters} ORDER BY 1", *self._values
         )
-        return choices_of([row[0] for row in rows if row[0]])
+        return as_options([row[0] for row in rows if row[0]])
 
     def totals(self, columns: str) -> sqlite3.Row:
         """Return one row of aggregates over everything that passes the filters."""

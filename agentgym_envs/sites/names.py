@@ -21,7 +21,7 @@ PLACEHOLDERS = {f"__{site.upper()}__": origin for site, origin in ORIGINS.items(
 """WebArena's own words for the sites in task files."""
 
 
-def site_of(host: str) -> str | None:
+def find_site(host: str) -> str | None:
     """Return the site of a canonical host name, or None."""
     for site, origin in ORIGINS.items():
         if host == origin.removeprefix("http://"):

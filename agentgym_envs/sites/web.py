@@ -313,7 +313,7 @@ class Site:
         router = Router(self.routes)
 
         @lru_cache(_MOST_PATHS)
-        def route_of(method: str, path: str) -> ASGIApp:
+        def find_route(method: str, path: str) -> ASGIApp:
             """Return a path's handler. The router itself tries one route after the other."""
             scope = {"type": "http", "method": method, "path": path}
             matching = (route for route in self.routes if route.matches(scope)[0] == Match.FULL)
@@ -322,7 +322,7 @@ class Site:
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             try:
-                answer = route_of(scope["method"], scope["path"])
+                answer = find_route(scope["method"], scope["path"])
                 await answer({**scope, "app": None}, receive, send)
             except HTTPException as error:
                 context = RequestContext(self, Request(scope), {})

@@ -1,8 +1,8 @@
 """BrowserTaskEnv: a task in a web browser, on the embedded sites or on the official ones.
 
-The environment shows pages, reads actions and has the end judged; browsers carry the actions out,
-a place (`places.py`, `official/deployment.py`) opens the sites, and a source (`sources.py`) gives
-the tasks.
+The environment shows pages, reads actions and has the end judged. Browsers carry actions out, a
+deployment (`deployments.py`, `official/deployment.py`) opens the sites, and a source (`sources.py`)
+has the tasks.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from agentgym_envs.webarena import prompts
 from agentgym_envs.webarena.backticks import BacktickParser
 from agentgym_envs.webarena.baselines import not_applicable
 from agentgym_envs.webarena.compat import OriginalText
+from agentgym_envs.webarena.deployments import Deployment, Episode, open_start
 from agentgym_envs.webarena.evaluators import Judge, Verdict
-from agentgym_envs.webarena.given import read_judge
 from agentgym_envs.webarena.judgement import Judgement, judge_episode
-from agentgym_envs.webarena.places import Episode, Place, open_start
+from agentgym_envs.webarena.option_values import read_judge
 from agentgym_envs.webarena.sources import Source
 from agentgym_envs.webarena.tasks.files import WebTask
 
@@ -47,7 +47,7 @@ class BrowserTaskEnv(TextEnv):
     what a judge was asked and said, a line of JSON each.
 
     Args:
-        place: the sites.
+        deployment: the sites.
         source: the tasks.
         tree: how a page is shown: `"short"`, the same in all browsers, or `"webarena"`, WebArena's
             own accessibility tree; that needs Chromium.
@@ -69,7 +69,7 @@ class BrowserTaskEnv(TextEnv):
 
     def __init__(
         self,
-        place: Place,
+        deployment: Deployment,
         source: Source,
         *,
         tree: str = "short",
@@ -77,17 +77,17 @@ class BrowserTaskEnv(TextEnv):
         judge: Judge | Mapping[str, Any] | str | None = None,
         **kwargs: Any,
     ) -> None:
-        self._shown_tree, self._lines = check_view(tree, viewport_lines, place.backend)
-        if place.backend == "chromium":
+        self._shown_tree, self._lines = check_view(tree, viewport_lines, deployment.backend)
+        if deployment.backend == "chromium":
             modes = [*self.metadata["render_modes"], "rgb_array"]
             self.metadata = {**self.metadata, "render_modes": modes}
         super().__init__(source.tasks, **kwargs)
         self.source = source.name
-        self.backend = place.backend
+        self.backend = deployment.backend
         self.tree = tree
         self.viewport_lines = viewport_lines
         self.judge = read_judge(judge)
-        self._place = place
+        self._deployment = deployment
         self._web_tasks = source.tasks
         self._episode: Episode | None = None
         if self.action_format == "react":
@@ -104,8 +104,8 @@ class BrowserTaskEnv(TextEnv):
         self._view = View(self._lines)
         text = prompts.EpisodeText if self.compat is None else OriginalText
         self._text = text(self.goal, self._view, self.action_format)
-        self._episode = self._place.begin(web_task, self._shown_tree)
-        open_start(self._place, self._episode, web_task)
+        self._episode = self._deployment.begin(web_task, self._shown_tree)
+        open_start(self._deployment, self._episode, web_task)
         return self._text.first_observation(self.browser.page())
 
     def apply(self, action: str) -> Outcome:

@@ -10,8 +10,8 @@ from agentgym_envs.core import ExpertMove
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.browser_task import BrowserTaskEnv
+from agentgym_envs.webarena.deployments import EmbeddedDeployment
 from agentgym_envs.webarena.expert import play_record, read_record
-from agentgym_envs.webarena.places import EmbeddedPlace
 from agentgym_envs.webarena.prompts import instructions
 from agentgym_envs.webarena.sources import TasksFile, embedded_source, read_source
 
@@ -59,8 +59,8 @@ class WebArenaEnv(BrowserTaskEnv):
         if tasks_file is None:
             source = embedded_source(content)
         else:
-            source = read_source(tasks_file, place=content.name)
-        super().__init__(EmbeddedPlace(backend, content), source, **kwargs)
+            source = read_source(tasks_file, sites_name=content.name)
+        super().__init__(EmbeddedDeployment(backend, content), source, **kwargs)
         self.instructions = instructions(self.action_format, compat=self.compat)
         self._content = content
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED_KEY, VERDICT_KEY, Outcome
 from agentgym_envs.webarena import prompts
+from agentgym_envs.webarena.deployments import Episode
 from agentgym_envs.webarena.evaluators import (
     Ending,
     Judge,
@@ -13,7 +14,6 @@ from agentgym_envs.webarena.evaluators import (
     Verdict,
     multiply,
 )
-from agentgym_envs.webarena.places import Episode
 
 
 @dataclass(frozen=True)

@@ -34,12 +34,12 @@ def embedded_source(content: SiteContent) -> Source:
     return Source(EmbeddedTasks(content), content.name)
 
 
-def read_source(tasks_file: TasksFile, *, place: str) -> Source:
+def read_source(tasks_file: TasksFile, *, sites_name: str) -> Source:
     """Return the tasks of files.
 
     Args:
         tasks_file: a file of tasks, or one for each split.
-        place: names the sites that they are played on.
+        sites_name: names the sites that they are played on.
 
     Raises:
         ValueError: a file does not hold what it should, or a split is unknown.
@@ -56,4 +56,4 @@ def read_source(tasks_file: TasksFile, *, place: str) -> Source:
         [replace(task, split=split or task.split) for split, each in given.items() for task in each]
     )
     names = "+".join(Path(path).name for path in files.values())
-    return Source(tasks, f"{names} ({fingerprint(everything)}) on {place}")
+    return Source(tasks, f"{names} ({fingerprint(everything)}) on {sites_name}")

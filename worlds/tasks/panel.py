@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice, zip_longest
 
 from agentgym_envs.webarena.tasks.files import WebTask
-from agentgym_envs.webarena.tasks.task_set import subtask_of
+from agentgym_envs.webarena.tasks.task_set import subtask_name
 from worlds.tasks.baselines import is_impossible
 
 PAPER_SIZES = {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5}
@@ -22,7 +22,7 @@ def draw_panel(tasks: Iterable[WebTask]) -> list[int]:
     impossible: dict[str, list[int]] = {}
     for task in tasks:
         if task.split == "test":
-            subtask = subtask_of(task.sites)
+            subtask = subtask_name(task.sites)
             if is_impossible(task):
                 impossible.setdefault(subtask, []).append(task.task_id)
             else:

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from agentgym_envs.browsing.actions import parse_action
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.content import SiteContent
+from agentgym_envs.webarena.deployments import EmbeddedDeployment, open_start, start_urls
 from agentgym_envs.webarena.evaluators.verdict import Ending
 from agentgym_envs.webarena.expert import PLACEHOLDER, RecordedMove
-from agentgym_envs.webarena.places import EmbeddedPlace, open_start, start_urls
 from agentgym_envs.webarena.tasks.files import WebTask
 from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.template import Case, Solution
@@ -31,7 +31,7 @@ def played(task: WebTask, content: SiteContent, solution: Solution) -> Iterator[
     Raises:
         ElementNotFound: the solution does not find what it looks for.
     """
-    place = EmbeddedPlace("text", content)
+    place = EmbeddedDeployment("text", content)
     episode = place.open(task)
     try:
         open_start(place, episode, task)
@@ -60,7 +60,7 @@ def recorded(task: WebTask, content: SiteContent, solution: Solution) -> Record:
 
     The first page is the one that is shown: who is signed out may be led to another.
     """
-    starts = start_urls(EmbeddedPlace("text", content), task)
+    starts = start_urls(EmbeddedDeployment("text", content), task)
     moves: list[RecordedMove] = []
 
     def noting(case: Case, screen: Screen) -> Iterator[ExpertMove]:

@@ -64,7 +64,7 @@ class Document:
         for label in root.iter("label"):
             if is_hidden(label, label.keys()):
                 continue
-            control = self._control_of(label)
+            control = self._labeled_control(label)
             if control is not None:
                 self.labels.setdefault(control, []).append(label)
                 self.controls_of[label] = control
@@ -149,9 +149,9 @@ class Document:
 
     def radios(self, radio: Element) -> list[Element]:
         """List the radio buttons of which one can be ticked, this one among them."""
-        form, name = self.form_of(radio), radio.get("name")
+        form, name = self.form_owner(radio), radio.get("name")
         others = (c for c in self.controls if c.tag == "input" and input_type(c) == "radio")
-        same = [o for o in others if o.get("name") == name and self.form_of(o) is form]
+        same = [o for o in others if o.get("name") == name and self.form_owner(o) is form]
         return same if name else [radio]
 
     # Changes ----------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Document:
 
     def choose(self, option: Element) -> None:
         """Choose an option of its select, in addition to others if it is a multiple one."""
-        select = select_of(option)
+        select = owner_select(option)
         if "multiple" in select.attrib:
             chosen = {*self.chosen(select), option}
             self._chosen[select] = [other for other in self.options(select) if other in chosen]
@@ -191,7 +191,7 @@ class Document:
 
     # Forms ------------------------------------------------------------------------------------
 
-    def form_of(self, control: Element) -> Element | None:
+    def form_owner(self, control: Element) -> Element | None:
         """Return the form that a control belongs to."""
         named = control.get("form")
         if named is not None:
@@ -201,9 +201,9 @@ class Document:
 
     def controls_in(self, form: Element) -> Iterator[Element]:
         """Yield the controls of a form, in document order."""
-        return (control for control in self.controls if self.form_of(control) is form)
+        return (control for control in self.controls if self.form_owner(control) is form)
 
-    def _control_of(self, label: Element) -> Element | None:
+    def _labeled_control(self, label: Element) -> Element | None:
         named = label.get("for")
         if named is not None:
             target = self.ids.get(named)
@@ -212,7 +212,7 @@ class Document:
         return next((control for control in inside if _is_labelable(control)), None)
 
 
-def select_of(option: Element) -> Element:
+def owner_select(option: Element) -> Element:
     """Return the select that an option belongs to."""
     return next(option.iterancestors("select"), option)
 

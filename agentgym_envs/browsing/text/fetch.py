@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 from agentgym_envs.sites.apps import open_site
-from agentgym_envs.sites.names import site_of
+from agentgym_envs.sites.names import find_site
 from agentgym_envs.sites.state import SiteState
 from agentgym_envs.sites.web import STATE_KEY, Site
 
@@ -59,7 +59,7 @@ def fetch(
         UnknownHost: the address is none of an embedded site.
     """
     parts = urlsplit(url)
-    site = site_of(parts.netloc)
+    site = find_site(parts.netloc)
     if parts.scheme != "http" or site is None:
         raise UnknownHost(url)
     body = b"" if form is None else urlencode(list(form)).encode()

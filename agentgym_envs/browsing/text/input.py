@@ -18,7 +18,7 @@ from agentgym_envs.browsing.text.document import (
     Document,
     is_text_field,
     option_text,
-    select_of,
+    owner_select,
     submits,
 )
 from agentgym_envs.browsing.text.forms import (
@@ -161,7 +161,7 @@ class Input:
         if control.tag == "option":
             if "disabled" not in control.attrib:
                 document.choose(control)
-            document.focused = select_of(control)
+            document.focused = owner_select(control)
             return None
         document.focused = control
         if is_text_field(control):
@@ -171,7 +171,7 @@ class Input:
         if control.tag == "input" and input_type(control) in _CHECKABLE:
             document.tick(control)
             return None
-        form = document.form_of(control)
+        form = document.form_owner(control)
         if form is None:
             return None
         if submits(control):
@@ -201,7 +201,7 @@ class Input:
         is_button = control.tag == "button" or submits(control)
         if control.tag == "a" or is_button or input_type(control) in ("button", "reset"):
             return self._activate(control)
-        form = document.form_of(control)
+        form = document.form_owner(control)
         if form is None or not sends_by_enter(document, form):
             return None
         return submission(document, form, default_button(document, form))

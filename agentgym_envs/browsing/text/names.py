@@ -25,7 +25,7 @@ _BUTTON_NAMES = {"submit": "Submit", "reset": "Reset", "image": "Submit"}
 _NAMED_BY_CHILD = {"fieldset": "legend", "table": "caption", "svg": "{*}title"}
 
 
-def name_of(document: Document, element: Element, role: str, given: Sequence[str]) -> str:
+def accessible_name(document: Document, element: Element, role: str, given: Sequence[str]) -> str:
     """Return an element's accessible name, white space not collapsed.
 
     Args:
@@ -46,7 +46,7 @@ def name_of(document: Document, element: Element, role: str, given: Sequence[str
             return label
     name = _native(document, element)
     if not name.strip() and role in FROM_CONTENT and element.tag != "input":
-        name = content_of(document, element)
+        name = text_content(document, element)
     if not name.strip() and ("title" in given or "placeholder" in given):
         return element.get("title") or element.get("placeholder") or ""
     return name
@@ -57,7 +57,7 @@ def is_named_by_labels(control: Element) -> bool:
     return not (control.get("aria-labelledby") or control.get("aria-label", "").strip())
 
 
-def content_of(document: Document, element: Element, *, without: Element | None = None) -> str:
+def text_content(document: Document, element: Element, *, without: Element | None = None) -> str:
     """Return an element's content as text. One control may be left out."""
     if not len(element):
         return element.text or ""
@@ -71,7 +71,7 @@ def _label_text(document: Document, element: Element) -> str:
     if label.strip():
         return label
     embedded = _embedded(document, element, element.tag)
-    return content_of(document, element) if embedded is None else embedded
+    return text_content(document, element) if embedded is None else embedded
 
 
 def _native(document: Document, element: Element) -> str:
@@ -79,7 +79,7 @@ def _native(document: Document, element: Element) -> str:
     if tag in _LABELLED:
         labels = document.labels.get(element)
         if labels:
-            texts = (content_of(document, label, without=element) for label in labels)
+            texts = (text_content(document, label, without=element) for label in labels)
             return " ".join(text.strip() for text in texts)
         if tag == "input":
             kind = input_type(element)
@@ -93,7 +93,7 @@ def _native(document: Document, element: Element) -> str:
         return option_text(element)
     elif tag in _NAMED_BY_CHILD:
         child = element.find(_NAMED_BY_CHILD[tag])
-        return "" if child is None else content_of(document, child)
+        return "" if child is None else text_content(document, child)
     return ""
 
 

@@ -17,7 +17,9 @@ _STATES = ("checked", "selected", "pressed", "expanded")
 _ARIA_STATES = {f"aria-{name}": name for name in _STATES}
 
 
-def properties_of(document: Document, element: Element, given: Sequence[str]) -> dict[str, str]:
+def accessibility_properties(
+    document: Document, element: Element, given: Sequence[str]
+) -> dict[str, str]:
     """Return a control's accessibility properties, in the order of `tree_rules.PROPERTIES`.
 
     Args:

@@ -85,7 +85,7 @@ def is_hidden(element: Element, given: Sequence[str]) -> bool:
     return "hidden" in given or ("aria-hidden" in given and element.get("aria-hidden") == "true")
 
 
-def role_of(element: Element, tag: str, given: Sequence[str]) -> str:
+def element_role(element: Element, tag: str, given: Sequence[str]) -> str:
     """Return an element's role, empty for one that only passes its children on.
 
     Args:

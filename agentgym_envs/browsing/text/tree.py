@@ -6,9 +6,9 @@ from lxml.etree import _Element as Element
 
 from agentgym_envs.browsing.page import Node
 from agentgym_envs.browsing.text.document import Document, option_text
-from agentgym_envs.browsing.text.names import is_named_by_labels, name_of
-from agentgym_envs.browsing.text.properties import option_properties, properties_of
-from agentgym_envs.browsing.text.roles import CLOSED, LEFT_OUT, is_hidden, role_of
+from agentgym_envs.browsing.text.names import accessible_name, is_named_by_labels
+from agentgym_envs.browsing.text.properties import accessibility_properties, option_properties
+from agentgym_envs.browsing.text.roles import CLOSED, LEFT_OUT, element_role, is_hidden
 from agentgym_envs.browsing.tree_rules import (
     INLINE_TAGS,
     LEAVES,
@@ -82,7 +82,7 @@ class Tree:
             if tag == "br":
                 items.append(Text(Node(TEXT, ""), block))
                 return
-        role = role_of(element, tag, given) if tag not in _PLAIN or "role" in given else ""
+        role = element_role(element, tag, given) if tag not in _PLAIN or "role" in given else ""
         if role not in _ROLES:
             if tag == "label":
                 self._visit_label(element, block, items)
@@ -90,17 +90,17 @@ class Tree:
                 self._visit_children(element, block, items)
             return
         is_nameless = role in _NAMELESS and not given
-        name = "" if is_nameless else name_of(self._document, element, role, given)
+        name = "" if is_nameless else accessible_name(self._document, element, role, given)
         node = Node(role, name)
         self._elements[id(node)] = element
         if role in LEAVES:
-            node.properties = properties_of(self._document, element, given)
+            node.properties = accessibility_properties(self._document, element, given)
             items += leaf(node)
             return
         inner: list[Item] = []
         if role == "listbox":
             self._add_options(element, inner)
-            node.properties = properties_of(self._document, element, given)
+            node.properties = accessibility_properties(self._document, element, given)
         else:
             self._visit_children(element, block, inner)
         items += place(node, inner)

@@ -157,7 +157,7 @@ def numbered(
     return context.find(NOT_FOUND, sql, project.id, read_id(iid), *values)
 
 
-def people_of(context: RequestContext, project: Project) -> list[sqlite3.Row]:
+def project_people(context: RequestContext, project: Project) -> list[sqlite3.Row]:
     """List the members as users, by name."""
     return context.rows(
         "SELECT u.id, u.name, u.username FROM members m JOIN users u ON u.id = m.user_id "

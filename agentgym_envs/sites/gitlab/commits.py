@@ -12,7 +12,7 @@ from agentgym_envs.sites.gitlab.access import (
     person_choices,
 )
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.gitlab.trees import branch_names, branch_of
+from agentgym_envs.sites.gitlab.trees import branch_names, find_branch
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.web import RequestContext
 
@@ -23,7 +23,7 @@ PAGE_SIZE = 15
 def commit_list(context: RequestContext, owner: str, slug: str) -> Response:
     """List the commits of a branch, the newest first."""
     project = find_project(context, owner, slug)
-    branch = branch_of(context, project)
+    branch = find_branch(context, project)
     where, values = on_branch(context, project, branch)
     authors = context.rows(
         "SELECT u.id, u.name FROM users u WHERE u.id IN (SELECT c.author_id FROM commits c "

@@ -10,10 +10,10 @@ from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.gitlab.trees import (
     add_branch,
     add_commit,
+    branch_files,
     branch_names,
-    branch_of,
-    file_of,
-    files_of,
+    find_branch,
+    find_file,
     listing,
     write_file,
 )
@@ -32,9 +32,9 @@ def root(context: RequestContext, owner: str, slug: str) -> Response:
 def folder(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """List a folder."""
     project = find_project(context, owner, slug)
-    branch = branch_of(context, project)
+    branch = find_branch(context, project)
     path = path.strip("/")
-    entries = listing(files_of(context, project, branch), path)
+    entries = listing(branch_files(context, project, branch), path)
     if path and not entries:
         raise NotFound(f"There is no folder {path!r:.140} on this branch.")
     return context.render(
@@ -47,8 +47,8 @@ def folder(context: RequestContext, owner: str, slug: str, path: str) -> Respons
 def show_file(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """Show a file."""
     project = find_project(context, owner, slug)
-    branch = branch_of(context, project)
-    file = file_of(context, project, branch, path)
+    branch = find_branch(context, project)
+    file = find_file(context, project, branch, path)
     lines = file["content"].splitlines()
     return context.render(
         "file.html", project=project, branch=branch, branches=branch_names(context, project),
@@ -66,8 +66,8 @@ def _parents(path: str) -> list[tuple[str, str]]:
 def edit_form(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """Show a file in a form."""
     project = managed(context, owner, slug, ROLE)
-    branch = branch_of(context, project)
-    file = file_of(context, project, branch, path)
+    branch = find_branch(context, project)
+    file = find_file(context, project, branch, path)
     draft = {"content": file["content"], "message": f"Update {path}", "target": branch}
     return _form(ForgeFields(context, draft | {"path": path}), project, branch, is_new=False)
 
@@ -76,8 +76,8 @@ def edit_form(context: RequestContext, owner: str, slug: str, path: str) -> Resp
 def save(context: RequestContext, owner: str, slug: str, path: str) -> Response:
     """Commit the changed file."""
     project = managed(context, owner, slug, ROLE)
-    branch = branch_of(context, project)
-    file_of(context, project, branch, path)
+    branch = find_branch(context, project)
+    find_file(context, project, branch, path)
     return _commit(context, project, branch, path, is_new=False)
 
 
@@ -85,7 +85,7 @@ def save(context: RequestContext, owner: str, slug: str, path: str) -> Response:
 def new_form(context: RequestContext, owner: str, slug: str) -> Response:
     """Show an empty form for a file. `path` may name its folder."""
     project = managed(context, owner, slug, ROLE)
-    branch = branch_of(context, project)
+    branch = find_branch(context, project)
     draft = {"path": context.field("path"), "message": "Add a file", "target": branch}
     return _form(ForgeFields(context, draft), project, branch, is_new=True)
 
@@ -94,7 +94,7 @@ def new_form(context: RequestContext, owner: str, slug: str) -> Response:
 def create(context: RequestContext, owner: str, slug: str) -> Response:
     """Commit the new file."""
     project = managed(context, owner, slug, ROLE)
-    branch = branch_of(context, project)
+    branch = find_branch(context, project)
     return _commit(context, project, branch, context.field("path"), is_new=True)
 
 
@@ -117,7 +117,7 @@ def _commit(
             "Write a path such as docs/start.md: letters, digits, dots, - and _."
         )
     elif is_new:
-        paths = {row["path"] for row in files_of(context, project, branch)}
+        paths = {row["path"] for row in branch_files(context, project, branch)}
         if path in paths:
             fields.errors["path"] = "There is such a file already."
         elif any(other.startswith(f"{path}/") for other in paths):
@@ -167,7 +167,7 @@ def create_branch(context: RequestContext, owner: str, slug: str) -> Response:
 def delete_branch(context: RequestContext, owner: str, slug: str) -> Response:
     """Delete a branch that nothing needs."""
     project = managed(context, owner, slug, "Developer")
-    name = branch_of(context, project, context.form.get("name", "") or "-")
+    name = find_branch(context, project, context.form.get("name", "") or "-")
     is_needed = context.row(
         "SELECT 1 FROM merge_requests WHERE project_id = ? AND source_branch = ? "
         "AND state = 'open'",

@@ -11,8 +11,8 @@ from agentgym_envs.sites.gitlab.access import (
     Project,
     chosen_id,
     find_project,
-    people_of,
     person_choices,
+    project_people,
 )
 from agentgym_envs.sites.gitlab.discussion import NONE, Kind, open_project
 from agentgym_envs.sites.gitlab.fields import ForgeFields
@@ -59,13 +59,13 @@ def issue_list(context: RequestContext, owner: str, slug: str) -> Response:
     rows, pages = listing.rows(ISSUES.columns, joined=ISSUES.joined)
     return context.render(
         "issues.html", project=project, rows=rows, pages=pages, states=ISSUES.choices,
-        labels_of=_labels_of(context, rows),
+        labels_of=_issue_labels(context, rows),
         labels=[("", "Any label"), *_choices(_labels(context, project))],
         milestones=[
             ("", "Any milestone"), (NONE, "No milestone"), *_choices(_milestones(context, project))
         ],
         assignees=[
-            ("", "Anybody"), (NONE, "Nobody"), *_choices(people_of(context, project))
+            ("", "Anybody"), (NONE, "Nobody"), *_choices(project_people(context, project))
         ],
         orders=listing.sorting,
     )  # fmt: skip
@@ -174,7 +174,7 @@ def _page(
     notes, pages = ISSUES.notes(context, issue, 20)
     return comment.page(
         "issue.html", project=project, issue=issue, notes=notes, pages=pages,
-        labels=_labels_of(context, [issue]).get(issue["id"], []),
+        labels=_issue_labels(context, [issue]).get(issue["id"], []),
         may_edit=ISSUES.may_edit(project, issue),
     )  # fmt: skip
 
@@ -199,7 +199,7 @@ def _write(fields: ForgeFields, project: Project, issue: int, assignee_before: i
     # Who only reports may not plan: the form does not offer these fields to them.
     if not project.allows("Reporter"):
         return
-    assignee = chosen_id(values["assignee"], people_of(context, project))
+    assignee = chosen_id(values["assignee"], project_people(context, project))
     milestone = chosen_id(values["milestone"], _milestones(context, project))
     context.update(
         "issues", issue, assignee_id=assignee, milestone_id=milestone,
@@ -229,7 +229,9 @@ def _choices(rows: list[sqlite3.Row]) -> list[tuple[str, str]]:
     return [(str(row["id"]), row["name"]) for row in rows]
 
 
-def _labels_of(context: RequestContext, issues: list[sqlite3.Row]) -> dict[int, list[sqlite3.Row]]:
+def _issue_labels(
+    context: RequestContext, issues: list[sqlite3.Row]
+) -> dict[int, list[sqlite3.Row]]:
     """Return the labels of each issue, by its id."""
     marks = ", ".join("?" * len(issues))
     labels: dict[int, list[sqlite3.Row]] = {}
@@ -246,6 +248,6 @@ def _form(fields: ForgeFields, project: Project, issue: sqlite3.Row | None) -> R
     context = fields.context
     return fields.page(
         "issue_edit.html", project=project, issue=issue, labels=_labels(context, project),
-        assignees=person_choices(people_of(context, project), "Nobody"),
+        assignees=person_choices(project_people(context, project), "Nobody"),
         milestones=[("", "No milestone"), *_choices(_milestones(context, project))],
     )  # fmt: skip

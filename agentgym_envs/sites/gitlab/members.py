@@ -6,7 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.gitlab.access import (
     ROLES,
     Project,
@@ -114,10 +114,10 @@ def _list(fields: ForgeFields, project: Project) -> Response:
         "JOIN users u ON u.id = m.user_id WHERE m.project_id = ? ORDER BY u.name",
         project.id,
     )
-    roles = choices_of(GIVEN_ROLES)
+    roles = as_options(GIVEN_ROLES)
     return fields.page("members.html", project=project, rows=rows, roles=roles)
 
 
 def _form(fields: ForgeFields, project: Project, member: sqlite3.Row) -> Response:
-    roles = choices_of(GIVEN_ROLES)
+    roles = as_options(GIVEN_ROLES)
     return fields.page("member.html", project=project, member=member, roles=roles)

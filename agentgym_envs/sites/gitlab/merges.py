@@ -8,20 +8,20 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.gitlab.access import (
     Project,
     chosen_id,
     find_project,
     managed,
-    people_of,
     person_choices,
+    project_people,
     touch,
 )
 from agentgym_envs.sites.gitlab.discussion import Kind, open_project
 from agentgym_envs.sites.gitlab.fields import ForgeFields
 from agentgym_envs.sites.gitlab.site import SITE
-from agentgym_envs.sites.gitlab.trees import branch_names, files_of
+from agentgym_envs.sites.gitlab.trees import branch_files, branch_names
 from agentgym_envs.sites.web import RequestContext
 
 PAGE_SIZE = 10
@@ -52,7 +52,7 @@ def request_list(context: RequestContext, owner: str, slug: str) -> Response:
     for field in ("author", "assignee", "reviewer"):
         listing.number(field, f"i.{field}_id")
     rows, pages = listing.rows(REQUESTS.columns, joined=REQUESTS.joined)
-    members = person_choices(people_of(context, project), "Anybody")
+    members = person_choices(project_people(context, project), "Anybody")
     return context.render(
         "merges.html", project=project, rows=rows, pages=pages, states=REQUESTS.choices,
         members=members, orders=listing.sorting,
@@ -239,10 +239,11 @@ def _differences(
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """List the changed files with their added and removed lines."""
     old = {
-        row["path"]: row["content"] for row in files_of(context, project, request["target_branch"])
+        row["path"]: row["content"]
+        for row in branch_files(context, project, request["target_branch"])
     }
     differences = []
-    for row in files_of(context, project, request["source_branch"]):
+    for row in branch_files(context, project, request["source_branch"]):
         before = old.get(row["path"], "")
         if before == row["content"]:
             continue
@@ -286,7 +287,7 @@ def _set_people(
     values: Mapping[str, str],
     before: Mapping[str, int | None],
 ) -> None:
-    people = people_of(context, project)
+    people = project_people(context, project)
     for field, action in PEOPLE:
         person = chosen_id(values[field], people)
         context.update("merge_requests", request, **{f"{field}_id": person})
@@ -298,6 +299,6 @@ def _form(fields: ForgeFields, project: Project, request: sqlite3.Row | None) ->
     branches = branch_names(fields.context, project)
     return fields.page(
         "merge_edit.html", project=project, request=request,
-        sources=choices_of(branches, "Choose a branch"), targets=choices_of(branches),
-        people=person_choices(people_of(fields.context, project), "Nobody"),
+        sources=as_options(branches, "Choose a branch"), targets=as_options(branches),
+        people=person_choices(project_people(fields.context, project), "Nobody"),
     )  # fmt: skip

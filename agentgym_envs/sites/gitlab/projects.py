@@ -6,7 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.gitlab.access import (
     VISIBILITIES,
     VISIBILITY_CHOICES,
@@ -22,9 +22,9 @@ from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.gitlab.trees import (
     add_branch,
     add_commit,
+    branch_files,
     branch_names,
-    branch_of,
-    files_of,
+    find_branch,
     listing,
     write_file,
 )
@@ -35,8 +35,8 @@ from agentgym_envs.sites.web import Forbidden, RequestContext
 def overview(context: RequestContext, owner: str, slug: str) -> Response:
     """Show a project: numbers, files, README."""
     project = find_project(context, owner, slug)
-    branch = branch_of(context, project)
-    files = files_of(context, project, branch)
+    branch = find_branch(context, project)
+    files = branch_files(context, project, branch)
     counts = context.row(
         "SELECT (SELECT count(*) FROM commits WHERE project_id = p.id AND branch = ?) AS commits, "
         "(SELECT count(*) FROM branches WHERE project_id = p.id) AS branches, "
@@ -222,7 +222,7 @@ def _new_form(fields: ForgeFields) -> Response:
     return fields.page(
         "new_project.html",
         visibilities=VISIBILITY_CHOICES,
-        licences=choices_of(LICENCES, "No licence"),
+        licences=as_options(LICENCES, "No licence"),
     )
 
 

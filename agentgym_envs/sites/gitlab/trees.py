@@ -27,7 +27,7 @@ class Entry:
     commit: sqlite3.Row
 
 
-def branch_of(context: RequestContext, project: Project, name: str = "") -> str:
+def find_branch(context: RequestContext, project: Project, name: str = "") -> str:
     """Return the branch that a page is about: the one asked for, or the default one.
 
     Raises:
@@ -49,7 +49,7 @@ def branch_names(context: RequestContext, project: Project) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def files_of(context: RequestContext, project: Project, branch: str) -> list[sqlite3.Row]:
+def branch_files(context: RequestContext, project: Project, branch: str) -> list[sqlite3.Row]:
     """List the files of a branch by path, each with its last commit."""
     return context.rows(
         "SELECT f.path, f.content, c.message, c.created_at, c.sha, u.name AS author, "
@@ -64,13 +64,13 @@ def files_of(context: RequestContext, project: Project, branch: str) -> list[sql
     )
 
 
-def file_of(context: RequestContext, project: Project, branch: str, path: str) -> sqlite3.Row:
+def find_file(context: RequestContext, project: Project, branch: str, path: str) -> sqlite3.Row:
     """Return a file.
 
     Raises:
         NotFound: there is none at this path.
     """
-    for row in files_of(context, project, branch):
+    for row in branch_files(context, project, branch):
         if row["path"] == path:
             return row
     raise NotFound(f"There is no file {path!r:.140} on this branch.")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.map.hours import DAYS
-from agentgym_envs.sites.map.place import place_of
+from agentgym_envs.sites.map.place import find_place
 from agentgym_envs.sites.map.site import SITE, MapFields
 from agentgym_envs.sites.web import RequestContext
 
@@ -35,7 +35,7 @@ _HOURS = (r"closed|open 24 hours|\d\d:\d\d-\d\d:\d\d",
 @SITE.get("/place/{number}/review", signed_in=True)
 def review_form(context: RequestContext, number: str) -> Response:
     """Show the review form, with the user's earlier review."""
-    place = place_of(context, number)
+    place = find_place(context, number)
     mine = context.row(
         "SELECT * FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], context.user_id
     )
@@ -49,7 +49,7 @@ def _review_page(fields: MapFields, place: sqlite3.Row) -> Response:
 @SITE.post("/place/{number}/review", signed_in=True)
 def review(context: RequestContext, number: str) -> Response:
     """Store a review and recompute the place's rating."""
-    place = place_of(context, number)
+    place = find_place(context, number)
     fields = MapFields(context)
     rating = fields.choice("rating", list(dict(STARS)), "Choose one to five stars.")
     body = fields.text("body", "text", most=LONGEST_REVIEW, least=0)
@@ -69,7 +69,7 @@ def review(context: RequestContext, number: str) -> Response:
 @SITE.post("/place/{number}/review/delete", signed_in=True)
 def delete_review(context: RequestContext, number: str) -> Response:
     """Take one's own review back."""
-    place = place_of(context, number)
+    place = find_place(context, number)
     context.run(
         "DELETE FROM reviews WHERE place_id = ? AND user_id = ?", place["id"], context.user_id
     )
@@ -89,7 +89,7 @@ def _rate(context: RequestContext, place_id: int) -> None:
 @SITE.get("/place/{number}/suggest", signed_in=True)
 def suggest_form(context: RequestContext, number: str) -> Response:
     """Show the form of a correction."""
-    return _suggest_page(MapFields(context), place_of(context, number))
+    return _suggest_page(MapFields(context), find_place(context, number))
 
 
 def _suggest_page(fields: MapFields, place: sqlite3.Row) -> Response:
@@ -100,7 +100,7 @@ def _suggest_page(fields: MapFields, place: sqlite3.Row) -> Response:
 @SITE.post("/place/{number}/suggest", signed_in=True)
 def suggest(context: RequestContext, number: str) -> Response:
     """Keep a suggestion until the editors have looked at it."""
-    place = place_of(context, number)
+    place = find_place(context, number)
     fields = MapFields(context)
     field = fields.choice("field", list(FIELDS), "Choose what is wrong.")
     value, comment = context.field("value"), context.field("comment")

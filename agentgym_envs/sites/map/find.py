@@ -11,7 +11,7 @@ from starlette.responses import Response
 from agentgym_envs.sites.listing import Pages
 from agentgym_envs.sites.map.categories import BY_NAME, CATEGORIES, words_for
 from agentgym_envs.sites.map.hours import DAYS, span
-from agentgym_envs.sites.map.points import MAX_WORDS, Point, resolve, words_of
+from agentgym_envs.sites.map.points import MAX_WORDS, Point, resolve, search_words
 from agentgym_envs.sites.map.site import SITE
 from agentgym_envs.sites.web import RequestContext
 
@@ -98,7 +98,7 @@ def distance(a: sqlite3.Row | Point, b: sqlite3.Row | Point) -> float:
 def _condition(query: Query) -> tuple[str, list[str | int]]:
     parts: list[str] = ["1"]
     values: list[str | int] = []
-    for word in words_of(query.text).split()[:MAX_WORDS]:
+    for word in search_words(query.text).split()[:MAX_WORDS]:
         parts.append("instr(p.words, ?) > 0")
         values.append(f" {word}")
     if query.text and not values:
@@ -127,7 +127,7 @@ def _order(query: Query) -> tuple[str, list[str | float]]:
     if query.sort == "rating":
         return "p.rating DESC, p.num_reviews DESC, p.name, p.town_id", []
     if query.sort == "best" and query.text:
-        name = words_of(query.text)
+        name = search_words(query.text)
         return "instr(p.words, ?) != 1, p.name, p.town_id", [name]
     return "p.name, p.town_id", []
 
@@ -226,7 +226,7 @@ def _also(context: RequestContext, text: str) -> list[tuple[str, str, str]]:
         (f"/region/{row['slug']}", row["name"], "Region")
         for row in context.rows("SELECT * FROM regions WHERE name = ? COLLATE NOCASE", text)
     ]
-    if len(text) >= 3 and words_of(text):
+    if len(text) >= 3 and search_words(text):
         others += [
             (f"/street/{row['id']}", f"{row['name']}, {row['town']}", f"Street, {row['postcode']}")
             for row in context.rows(

@@ -7,7 +7,7 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
-from agentgym_envs.sites.map.place import address_of, place_of
+from agentgym_envs.sites.map.place import find_place, place_address
 from agentgym_envs.sites.map.site import SITE, MapFields
 from agentgym_envs.sites.web import RequestContext
 
@@ -19,7 +19,7 @@ LISTS = (
 )
 
 
-def _list_of(context: RequestContext, number: str) -> sqlite3.Row:
+def _find_list(context: RequestContext, number: str) -> sqlite3.Row:
     sql = "SELECT * FROM lists WHERE id = ? AND user_id = ?"
     return context.find("You have no such list.", sql, number, context.user_id)
 
@@ -60,7 +60,7 @@ def add_list(context: RequestContext) -> Response:
 @SITE.get("/saved/{number}", signed_in=True)
 def show_list(context: RequestContext, number: str) -> Response:
     """Show the places of a list."""
-    return _list_page(MapFields(context), _list_of(context, number))
+    return _list_page(MapFields(context), _find_list(context, number))
 
 
 def _list_page(fields: MapFields, saved_list: sqlite3.Row) -> Response:
@@ -72,14 +72,14 @@ def _list_page(fields: MapFields, saved_list: sqlite3.Row) -> Response:
         " JOIN towns t ON t.id = p.town_id",
         order="p.name, t.name, p.id",
     )
-    places = [(row, address_of(row)) for row in rows]
+    places = [(row, place_address(row)) for row in rows]
     return fields.page("list.html", list=saved_list, places=places, pages=pages)
 
 
 @SITE.post("/saved/{number}/rename", signed_in=True)
 def rename_list(context: RequestContext, number: str) -> Response:
     """Give a list another name."""
-    saved_list = _list_of(context, number)
+    saved_list = _find_list(context, number)
     fields = _read_name(context, saved_list["id"])
     if fields.errors:
         return _list_page(fields, saved_list)
@@ -92,7 +92,7 @@ def rename_list(context: RequestContext, number: str) -> Response:
 @SITE.post("/saved/{number}/delete", signed_in=True)
 def delete_list(context: RequestContext, number: str) -> Response:
     """Delete a list with its notes."""
-    saved_list = _list_of(context, number)
+    saved_list = _find_list(context, number)
     context.run("DELETE FROM lists WHERE id = ?", saved_list["id"])
     context.flash(f"The list “{saved_list['name']}” is gone.")
     return context.redirect("/saved")
@@ -101,7 +101,7 @@ def delete_list(context: RequestContext, number: str) -> Response:
 @SITE.get("/place/{number}/save", signed_in=True)
 def save_form(context: RequestContext, number: str) -> Response:
     """Ask for the list and a note."""
-    return _save_page(MapFields(context), place_of(context, number))
+    return _save_page(MapFields(context), find_place(context, number))
 
 
 def _save_page(fields: MapFields, place: sqlite3.Row) -> Response:
@@ -113,7 +113,7 @@ def _save_page(fields: MapFields, place: sqlite3.Row) -> Response:
 @SITE.post("/place/{number}/save", signed_in=True)
 def save(context: RequestContext, number: str) -> Response:
     """Put a place on a list."""
-    place = place_of(context, number)
+    place = find_place(context, number)
     chosen = context.row(
         "SELECT * FROM lists WHERE id = ? AND user_id = ?", context.field("list"), context.user_id
     )
@@ -145,7 +145,7 @@ def note_form(context: RequestContext, number: str, place_id: str) -> Response:
 
 def _note_page(fields: MapFields, number: str, place_id: str) -> Response:
     context = fields.context
-    saved_list = _list_of(context, number)
+    saved_list = _find_list(context, number)
     saved = context.find(
         "This place is not on the list.",
         "SELECT v.*, p.name FROM saved v JOIN places p ON p.id = v.place_id"
@@ -163,7 +163,7 @@ def change_note(context: RequestContext, number: str, place_id: str) -> Response
     note = fields.text("note", "note", most=LONGEST_NOTE, least=0)
     if fields.errors:
         return _note_page(fields, number, place_id)
-    saved_list = _list_of(context, number)
+    saved_list = _find_list(context, number)
     context.run(
         "UPDATE saved SET note = ? WHERE list_id = ? AND place_id = ?",
         *(note, saved_list["id"], place_id),
@@ -175,7 +175,7 @@ def change_note(context: RequestContext, number: str, place_id: str) -> Response
 @SITE.post("/saved/{number}/remove/{place_id}", signed_in=True)
 def remove(context: RequestContext, number: str, place_id: str) -> Response:
     """Take a place off a list."""
-    saved_list = _list_of(context, number)
+    saved_list = _find_list(context, number)
     name = context.value("SELECT name FROM places WHERE id = ?", place_id)
     context.run("DELETE FROM saved WHERE list_id = ? AND place_id = ?", saved_list["id"], place_id)
     context.flash(f"{name or 'The place'} is off the list.")

@@ -23,7 +23,7 @@ DEFAULT_RADIUS = "2"
 REVIEWS_SHOWN = 3
 
 
-def place_of(context: RequestContext, number: str) -> sqlite3.Row:
+def find_place(context: RequestContext, number: str) -> sqlite3.Row:
     """Return a place with its street and town.
 
     Raises:
@@ -37,7 +37,7 @@ def place_of(context: RequestContext, number: str) -> sqlite3.Row:
     )
 
 
-def address_of(place: sqlite3.Row) -> str:
+def place_address(place: sqlite3.Row) -> str:
     """Write the address of a place."""
     return f"{place['house']} {place['street']}, {place['postcode']} {place['town']}"
 
@@ -45,7 +45,7 @@ def address_of(place: sqlite3.Row) -> str:
 @SITE.get("/place/{number}")
 def place(context: RequestContext, number: str) -> Response:
     """Show a place."""
-    place_row = place_of(context, number)
+    place_row = find_place(context, number)
     opening = {
         row["day"]: span(row["opens"], row["closes"])
         for row in context.rows("SELECT * FROM hours WHERE place_id = ?", place_row["id"])
@@ -79,7 +79,7 @@ def place(context: RequestContext, number: str) -> Response:
 @SITE.get("/place/{number}/reviews")
 def reviews(context: RequestContext, number: str) -> Response:
     """List all reviews of a place."""
-    row = place_of(context, number)
+    row = find_place(context, number)
     listing = Listing(context, "reviews r", size=10).where("r.place_id = ?", row["id"])
     rows, pages = listing.rows(
         "r.*, u.name author",
@@ -92,7 +92,7 @@ def reviews(context: RequestContext, number: str) -> Response:
 @SITE.get("/place/{number}/nearby")
 def nearby(context: RequestContext, number: str) -> Response:
     """List the places around a place, the nearest first."""
-    centre = place_of(context, number)
+    centre = find_place(context, number)
     category = context.field("category")
     radius = context.field("within")
     if radius not in dict(RADII):
@@ -115,7 +115,7 @@ def nearby(context: RequestContext, number: str) -> Response:
     return context.render(
         "nearby.html",
         place=centre,
-        near=[(row, address_of(row), f"{km:.2f} km") for km, _, row in pages.cut(measured)],
+        near=[(row, place_address(row), f"{km:.2f} km") for km, _, row in pages.cut(measured)],
         pages=pages,
         categories=[("", "All categories"), *((c.name, c.name) for c in CATEGORIES)],
         category=category,
@@ -127,7 +127,7 @@ def nearby(context: RequestContext, number: str) -> Response:
 def _details(context: RequestContext, row: sqlite3.Row) -> list[tuple[str, str]]:
     category = BY_NAME[row["category"]]
     details = [
-        ("Address", address_of(row)),
+        ("Address", place_address(row)),
         ("Coordinates", f"{latitude(row['y']):.4f}, {longitude(row['x']):.4f}"),
         ("Phone", row["phone"]),
         ("Website", row["website"] or "None"),

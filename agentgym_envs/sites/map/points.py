@@ -62,7 +62,7 @@ class Point:
         return f"/town/{slug(self.name)}" if self.kind == "town" else f"/{self.kind}/{self.id}"
 
 
-def words_of(*texts: str) -> str:
+def search_words(*texts: str) -> str:
     """Return texts as lower-case words, a space before each, for the search."""
     return " " + " ".join(re.findall(r"[a-z0-9]+", " ".join(texts).lower().replace("'", "")))
 
@@ -110,7 +110,7 @@ def _in_town(db: sqlite3.Connection, name: str, town: str) -> list[Point]:
 
 
 def _by_words(db: sqlite3.Connection, text: str) -> list[Point]:
-    words = words_of(text).split()[:MAX_WORDS]
+    words = search_words(text).split()[:MAX_WORDS]
     if not words:
         return []
     condition = " AND ".join("instr(p.words, ?) > 0" for _ in words)

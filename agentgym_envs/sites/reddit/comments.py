@@ -6,8 +6,8 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.reddit.lookup import ForumFields, comment_of, own, post_of
-from agentgym_envs.sites.reddit.posts import Thread, show_post, threads_of
+from agentgym_envs.sites.reddit.lookup import ForumFields, find_comment, find_post, own
+from agentgym_envs.sites.reddit.posts import Thread, comment_threads, show_post
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.web import Forbidden, NotFound, RequestContext
 
@@ -15,7 +15,7 @@ from agentgym_envs.sites.web import Forbidden, NotFound, RequestContext
 @SITE.post("/p/{number}/comments", signed_in=True)
 def comment_on_post(context: RequestContext, number: str) -> Response:
     """Comment on a post."""
-    post = post_of(context, number)
+    post = find_post(context, number)
     if post["is_locked"]:
         raise Forbidden("This post is locked; nobody can comment on it any more.")
     fields = _read(context)
@@ -29,13 +29,13 @@ def comment_on_post(context: RequestContext, number: str) -> Response:
 @SITE.get("/comments/{number}")
 def comment(context: RequestContext, number: str) -> Response:
     """Show one comment with the replies to it, and a form to reply."""
-    return _show(ForumFields(context), comment_of(context, number))
+    return _show(ForumFields(context), find_comment(context, number))
 
 
 @SITE.post("/comments/{number}", signed_in=True)
 def reply(context: RequestContext, number: str) -> Response:
     """Reply to a comment."""
-    answered = comment_of(context, number)
+    answered = find_comment(context, number)
     if answered["is_locked"] or answered["is_deleted"]:
         raise Forbidden("Nobody can reply to this comment any more.")
     fields = _read(context)
@@ -88,7 +88,7 @@ def delete_comment(context: RequestContext, number: str) -> Response:
 
 
 def _own_comment(context: RequestContext, number: str) -> sqlite3.Row:
-    row = own(context, comment_of(context, number))
+    row = own(context, find_comment(context, number))
     if row["is_deleted"]:
         raise NotFound("This comment has been deleted.")
     return row
@@ -116,7 +116,7 @@ def _write(fields: ForumFields, post: int, parent: int | None, answered: int) ->
 
 
 def _show(fields: ForumFields, row: sqlite3.Row) -> Response:
-    thread = _within(threads_of(fields.context, row["post_id"], "best"), row["id"])
+    thread = _within(comment_threads(fields.context, row["post_id"], "best"), row["id"])
     return fields.page("comment.html", thread=thread, comment=row)
 
 

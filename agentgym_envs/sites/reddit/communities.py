@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing, like
 from agentgym_envs.sites.reddit.listing import RANGES, SORTS, list_posts
-from agentgym_envs.sites.reddit.lookup import ForumFields, forum_of, line_of
+from agentgym_envs.sites.reddit.lookup import ForumFields, find_forum, read_line
 from agentgym_envs.sites.reddit.site import FLAIRS, SITE
 from agentgym_envs.sites.web import Forbidden, RequestContext
 
@@ -25,7 +25,7 @@ _RESERVED = ("new", "all", "subscribed")
 @SITE.get("/communities")
 def communities(context: RequestContext) -> Response:
     """List the communities whose name or description contains the search text."""
-    query = line_of(context, "q")[:200]
+    query = read_line(context, "q")[:200]
     sort = context.field("sort") if context.field("sort") in _ORDERS else "members"
     mine = context.user is not None and context.field("mine") == "1"
     listing = Listing(context, "forums f", _ORDERS, size=12)
@@ -54,7 +54,7 @@ def communities(context: RequestContext) -> Response:
 @SITE.get("/c/{name}")
 def community(context: RequestContext, name: str) -> Response:
     """Show a community's posts."""
-    forum = forum_of(context, name)
+    forum = find_forum(context, name)
     moderators = context.rows(
         "SELECT u.username FROM moderators m JOIN users u ON u.id = m.user_id "
         "WHERE m.forum_id = ? ORDER BY u.username",
@@ -74,7 +74,7 @@ def community(context: RequestContext, name: str) -> Response:
 @SITE.post("/c/{name}/subscribe", signed_in=True)
 def subscribe(context: RequestContext, name: str) -> Response:
     """Follow a community, or stop."""
-    forum = forum_of(context, name)
+    forum = find_forum(context, name)
     if context.field("value") == "1":
         context.run(
             "INSERT OR IGNORE INTO subscriptions VALUES (?, ?)", forum["id"], context.user_id
@@ -135,7 +135,7 @@ def change_community(context: RequestContext, name: str) -> Response:
 
 
 def _moderated(context: RequestContext, name: str) -> sqlite3.Row:
-    forum = forum_of(context, name)
+    forum = find_forum(context, name)
     if not forum["is_moderated"]:
         raise Forbidden("Only moderators can change a community.")
     return forum

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing, like
 from agentgym_envs.sites.reddit.listing import RANGES, SORTS, list_posts
-from agentgym_envs.sites.reddit.lookup import forum_of, line_of
+from agentgym_envs.sites.reddit.lookup import find_forum, read_line
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.web import RequestContext
 
@@ -80,9 +80,9 @@ def saved(context: RequestContext) -> Response:
 @SITE.get("/search")
 def search(context: RequestContext) -> Response:
     """Search posts, comments, communities or people."""
-    query = line_of(context, "q")[:200]
+    query = read_line(context, "q")[:200]
     kind = context.field("kind") if context.field("kind") in _KINDS else "posts"
-    forum = forum_of(context, context.field("in")) if context.field("in") else None
+    forum = find_forum(context, context.field("in")) if context.field("in") else None
     words = query.split()[:_MAX_WORDS]
     variables: dict[str, Any] = {"query": query, "kind": kind, "kinds": _KINDS, "forum": forum}
     if not words:

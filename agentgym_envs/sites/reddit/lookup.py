@@ -21,12 +21,12 @@ class ForumFields(Fields):
         return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS).strip()
 
 
-def line_of(context: RequestContext, name: str) -> str:
+def read_line(context: RequestContext, name: str) -> str:
     """Return the text of a one-line field."""
     return ForumFields(context).line(name)
 
 
-def forum_of(context: RequestContext, name: str) -> sqlite3.Row:
+def find_forum(context: RequestContext, name: str) -> sqlite3.Row:
     """Return a community by its name.
 
     Raises:
@@ -45,7 +45,7 @@ def forum_of(context: RequestContext, name: str) -> sqlite3.Row:
     )
 
 
-def post_of(context: RequestContext, number: str) -> sqlite3.Row:
+def find_post(context: RequestContext, number: str) -> sqlite3.Row:
     """Return a post with its author, its community and the user's vote.
 
     Raises:
@@ -62,7 +62,7 @@ def post_of(context: RequestContext, number: str) -> sqlite3.Row:
     )
 
 
-def comment_of(context: RequestContext, number: str) -> sqlite3.Row:
+def find_comment(context: RequestContext, number: str) -> sqlite3.Row:
     """Return a comment with its author, its post's title and the user's vote.
 
     Raises:
@@ -77,7 +77,7 @@ def comment_of(context: RequestContext, number: str) -> sqlite3.Row:
     )
 
 
-def user_of(context: RequestContext, username: str) -> sqlite3.Row:
+def find_user(context: RequestContext, username: str) -> sqlite3.Row:
     """Return a user by name.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
-from agentgym_envs.sites.reddit.lookup import ForumFields, line_of
+from agentgym_envs.sites.reddit.lookup import ForumFields, read_line
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.web import RequestContext, read_id
 
@@ -34,7 +34,7 @@ def _box(context: RequestContext, box: str, column: str) -> Response:
 @SITE.get("/messages/new", signed_in=True)
 def new_message(context: RequestContext) -> Response:
     """Show the empty form, to somebody if the address says to whom."""
-    return ForumFields(context, {"to": line_of(context, "to")}).page("message_form.html")
+    return ForumFields(context, {"to": read_line(context, "to")}).page("message_form.html")
 
 
 @SITE.post("/messages/new", signed_in=True)

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.reddit.heat import heat
-from agentgym_envs.sites.reddit.lookup import ForumFields, forum_of, own, post_of
+from agentgym_envs.sites.reddit.lookup import ForumFields, find_forum, find_post, own
 from agentgym_envs.sites.reddit.site import FLAIRS, SITE
 from agentgym_envs.sites.web import Forbidden, RequestContext
 
@@ -23,7 +23,7 @@ def submit(context: RequestContext) -> Response:
 @SITE.get("/c/{name}/submit", signed_in=True)
 def submit_here(context: RequestContext, name: str) -> Response:
     """Show the empty form for one community."""
-    forum = forum_of(context, name)
+    forum = find_forum(context, name)
     return _form(ForumFields(context), f"/c/{forum['name']}/submit", forum)
 
 
@@ -37,7 +37,7 @@ def publish(context: RequestContext) -> Response:
 @SITE.post("/c/{name}/submit", signed_in=True)
 def publish_here(context: RequestContext, name: str) -> Response:
     """Publish a post in one community."""
-    forum = forum_of(context, name)
+    forum = find_forum(context, name)
     return _publish(context, f"/c/{forum['name']}/submit", forum, forum)
 
 
@@ -66,7 +66,7 @@ def _publish(
 @SITE.get("/p/{number}/edit", signed_in=True)
 def edit(context: RequestContext, number: str) -> Response:
     """Show the form with the user's own post."""
-    post = own(context, post_of(context, number))
+    post = own(context, find_post(context, number))
     values = {key: post[key] or "" for key in ("title", "url", "body", "flair")}
     return _form(ForumFields(context, values), f"/p/{post['id']}/edit", post=post)
 
@@ -74,7 +74,7 @@ def edit(context: RequestContext, number: str) -> Response:
 @SITE.post("/p/{number}/edit", signed_in=True)
 def change(context: RequestContext, number: str) -> Response:
     """Change the user's own post."""
-    post = own(context, post_of(context, number))
+    post = own(context, find_post(context, number))
     fields = _read(context)
     if fields.errors:
         return _form(fields, f"/p/{post['id']}/edit", post=post)
@@ -86,7 +86,7 @@ def change(context: RequestContext, number: str) -> Response:
 @SITE.get("/p/{number}/delete", signed_in=True)
 def ask_delete(context: RequestContext, number: str) -> Response:
     """Ask whether the post shall really go."""
-    post = own(context, post_of(context, number))
+    post = own(context, find_post(context, number))
     return context.render(
         "delete.html",
         what="post",
@@ -99,7 +99,7 @@ def ask_delete(context: RequestContext, number: str) -> Response:
 @SITE.post("/p/{number}/delete", signed_in=True)
 def delete(context: RequestContext, number: str) -> Response:
     """Delete the user's own post and all comments below it."""
-    post = own(context, post_of(context, number))
+    post = own(context, find_post(context, number))
     context.run("DELETE FROM posts WHERE id = ?", post["id"])
     context.flash("Your post has been deleted.")
     return context.redirect(f"/c/{post['forum']}")
@@ -108,8 +108,8 @@ def delete(context: RequestContext, number: str) -> Response:
 @SITE.post("/p/{number}/lock", signed_in=True)
 def lock(context: RequestContext, number: str) -> Response:
     """Lock or unlock a post's comments, for moderators."""
-    post = post_of(context, number)
-    if not forum_of(context, post["forum"])["is_moderated"]:
+    post = find_post(context, number)
+    if not find_forum(context, post["forum"])["is_moderated"]:
         raise Forbidden("Only moderators can lock a post.")
     locked = int(context.field("value") == "1")
     context.update("posts", post["id"], is_locked=locked)
@@ -162,5 +162,5 @@ def _form(
         forum=forum,
         post=post,
         forums=[("", "Choose a community"), *((row["name"], row["title"]) for row in rows)],
-        flairs=choices_of(FLAIRS, "No flair"),
+        flairs=as_options(FLAIRS, "No flair"),
     )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Pages
 from agentgym_envs.sites.reddit.heat import heat
-from agentgym_envs.sites.reddit.lookup import ForumFields, comment_of, forum_of, post_of
+from agentgym_envs.sites.reddit.lookup import ForumFields, find_comment, find_forum, find_post
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.web import Forbidden, RequestContext
 
@@ -40,7 +40,7 @@ class Thread:
     replies: list[Thread] = field(default_factory=list)
 
 
-def threads_of(context: RequestContext, post_id: int, sort: str) -> list[Thread]:
+def comment_threads(context: RequestContext, post_id: int, sort: str) -> list[Thread]:
     """Return all comments of a post, replies below their parents."""
     rows = context.rows(f"{_COMMENTS} WHERE c.post_id = ?", context.user_id, post_id)
     if sort == "best":
@@ -81,7 +81,7 @@ def post(context: RequestContext, number: str) -> Response:
 @SITE.post("/p/{number}/save", signed_in=True)
 def save(context: RequestContext, number: str) -> Response:
     """Keep a post for later, or stop keeping it."""
-    row = post_of(context, number)
+    row = find_post(context, number)
     if context.field("value") == "1":
         context.run("INSERT OR IGNORE INTO saved_posts VALUES (?, ?)", context.user_id, row["id"])
         context.flash("The post is saved.")
@@ -96,14 +96,14 @@ def save(context: RequestContext, number: str) -> Response:
 def show_post(fields: ForumFields, number: str) -> Response:
     """Show a post, with the errors of a rejected comment."""
     context = fields.context
-    row = post_of(context, number)
+    row = find_post(context, number)
     sort = context.field("sort") if context.field("sort") in SORTS else "best"
-    threads = threads_of(context, row["id"], sort)
+    threads = comment_threads(context, row["id"], sort)
     pages = Pages.of(context, len(threads), THREADS_PER_PAGE)
     return fields.page(
         "post.html",
         post=row,
-        forum=forum_of(context, row["forum"]),
+        forum=find_forum(context, row["forum"]),
         threads=pages.cut(threads),
         pages=pages,
         sort=sort,
@@ -114,7 +114,7 @@ def show_post(fields: ForumFields, number: str) -> Response:
 @SITE.post("/p/{number}/vote", signed_in=True)
 def vote_post(context: RequestContext, number: str) -> Response:
     """Vote on a post."""
-    post = post_of(context, number)
+    post = find_post(context, number)
     change = _vote(context, "post", post)
     score = post["score"] + change
     context.update("posts", post["id"], score=score, heat=heat(score, post["created_at"]))
@@ -124,7 +124,7 @@ def vote_post(context: RequestContext, number: str) -> Response:
 @SITE.post("/comments/{number}/vote", signed_in=True)
 def vote_comment(context: RequestContext, number: str) -> Response:
     """Vote on a comment."""
-    comment = comment_of(context, number)
+    comment = find_comment(context, number)
     change = _vote(context, "comment", comment)
     context.run("UPDATE comments SET score = score + ? WHERE id = ?", change, comment["id"])
     return context.redirect(context.way_back(f"/p/{comment['post_id']}"))

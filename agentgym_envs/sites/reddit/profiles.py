@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.reddit.listing import SORTS, list_posts
-from agentgym_envs.sites.reddit.lookup import user_of
+from agentgym_envs.sites.reddit.lookup import find_user
 from agentgym_envs.sites.reddit.site import SITE
 from agentgym_envs.sites.web import Forbidden, RequestContext
 
@@ -20,7 +20,7 @@ _PLACE = "JOIN posts p ON p.id = c.post_id JOIN forums f ON f.id = p.forum_id"
 @SITE.get("/u/{username}")
 def profile(context: RequestContext, username: str) -> Response:
     """Show a user: numbers, and newest posts and comments."""
-    person = user_of(context, username)
+    person = find_user(context, username)
     listing = list_posts(context, "p.user_id = ?", person["id"], sort="new")
     comments = context.rows(
         f"SELECT {_COLUMNS} FROM comments c {_PLACE} "
@@ -35,7 +35,7 @@ def profile(context: RequestContext, username: str) -> Response:
 @SITE.get("/u/{username}/posts")
 def profile_posts(context: RequestContext, username: str) -> Response:
     """List somebody's posts."""
-    person = user_of(context, username)
+    person = find_user(context, username)
     listing = list_posts(context, "p.user_id = ?", person["id"], default="new")
     return _render(
         context,
@@ -52,7 +52,7 @@ def profile_posts(context: RequestContext, username: str) -> Response:
 @SITE.get("/u/{username}/comments")
 def profile_comments(context: RequestContext, username: str) -> Response:
     """List somebody's comments."""
-    person = user_of(context, username)
+    person = find_user(context, username)
     sort = "top" if context.field("sort") == "top" else "new"
     order = "c.score DESC, c.id DESC" if sort == "top" else "c.id DESC"
     listing = Listing(context, "comments c", size=10)
@@ -73,7 +73,7 @@ def profile_comments(context: RequestContext, username: str) -> Response:
 @SITE.post("/u/{username}/block", signed_in=True)
 def block(context: RequestContext, username: str) -> Response:
     """Block somebody, or stop."""
-    person = user_of(context, username)
+    person = find_user(context, username)
     if person["id"] == context.user_id:
         raise Forbidden("You cannot block yourself.")
     if context.field("value") == "1":

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.shopping.delivery import discount_of
-from agentgym_envs.sites.shopping.product import product_of
+from agentgym_envs.sites.shopping.delivery import coupon_discount
+from agentgym_envs.sites.shopping.product import find_product
 from agentgym_envs.sites.shopping.site import SITE
 from agentgym_envs.sites.web import RequestContext
 
@@ -36,7 +36,7 @@ class Cart:
     @property
     def discount(self) -> int:
         """The coupon's rebate."""
-        return 0 if self.coupon is None else discount_of(self.subtotal, self.coupon["percent"])
+        return 0 if self.coupon is None else coupon_discount(self.subtotal, self.coupon["percent"])
 
     @property
     def total(self) -> int:
@@ -44,7 +44,7 @@ class Cart:
         return self.subtotal - self.discount
 
 
-def cart_of(context: RequestContext) -> Cart:
+def load_cart(context: RequestContext) -> Cart:
     """Return the signed-in customer's cart."""
     items = context.rows(
         "SELECT i.id, i.product_id, i.quantity, p.name, p.slug, p.sku, p.stock, p.is_enabled, "
@@ -65,7 +65,7 @@ def valid_coupon(context: RequestContext, code: str) -> sqlite3.Row | None:
     )
 
 
-def quantity_of(context: RequestContext) -> int:
+def posted_quantity(context: RequestContext) -> int:
     """Return the posted quantity, or 0 if it is none between 1 and 99."""
     quantity = context.number("quantity")
     return quantity if 1 <= quantity <= MOST_OF_ONE else 0
@@ -103,10 +103,10 @@ def put_in_cart(
 @SITE.post("/product/{slug}/cart")
 def add(context: RequestContext, slug: str) -> Response:
     """Put a product into the cart."""
-    product = product_of(context, slug)
+    product = find_product(context, slug)
     if context.user is None:
         return context.redirect(f"/login?next=/product/{slug}")
-    quantity = quantity_of(context)
+    quantity = posted_quantity(context)
     if not quantity:
         context.flash(f"Quantity must be a whole number from 1 to {MOST_OF_ONE}.", "error")
     elif problem := put_in_cart(context, product["id"], quantity):
@@ -119,14 +119,14 @@ def add(context: RequestContext, slug: str) -> Response:
 @SITE.get("/cart", signed_in=True)
 def cart(context: RequestContext) -> Response:
     """Show the cart."""
-    return context.render("cart.html", cart=cart_of(context), code="", error="")
+    return context.render("cart.html", cart=load_cart(context), code="", error="")
 
 
 @SITE.post("/cart/{item}/quantity", signed_in=True)
 def change(context: RequestContext, item: str) -> Response:
     """Change how many of a product are in the cart."""
     row = _item(context, item)
-    quantity = quantity_of(context)
+    quantity = posted_quantity(context)
     if not quantity:
         context.flash(f"Quantity must be a whole number from 1 to {MOST_OF_ONE}.", "error")
     elif problem := put_in_cart(context, row["product_id"], quantity, replace=True):
@@ -153,7 +153,7 @@ def coupon(context: RequestContext) -> Response:
     if code and row is None:
         error = "This coupon code is not valid."
         return context.render(
-            "cart.html", status=422, cart=cart_of(context), code=code, error=error
+            "cart.html", status=422, cart=load_cart(context), code=code, error=error
         )
     context.run(
         "INSERT INTO checkouts (customer_id, coupon) VALUES (?, ?) "

@@ -6,7 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.shopping.cart import Cart, cart_of
+from agentgym_envs.sites.shopping.cart import Cart, load_cart
 from agentgym_envs.sites.shopping.delivery import (
     PAYMENT_METHODS,
     SHIPPING_METHODS,
@@ -24,7 +24,7 @@ _PAYMENTS = dict(PAYMENT_METHODS)
 @SITE.get("/checkout", signed_in=True)
 def address_step(context: RequestContext) -> Response:
     """Ask where to ship to."""
-    return _back_to_cart(context, cart_of(context)) or _address_page(ShopFields(context))
+    return _back_to_cart(context, load_cart(context)) or _address_page(ShopFields(context))
 
 
 @SITE.post("/checkout/address", signed_in=True)
@@ -57,7 +57,7 @@ def new_address(context: RequestContext) -> Response:
 @SITE.get("/checkout/delivery", signed_in=True)
 def delivery_step(context: RequestContext) -> Response:
     """Ask how to ship and to pay."""
-    away = _back_to_cart(context, cart_of(context))
+    away = _back_to_cart(context, load_cart(context))
     state = _state(context)
     if away is None and (state is None or state["address_id"] is None):
         away = context.redirect("/checkout")
@@ -80,7 +80,7 @@ def choose_delivery(context: RequestContext) -> Response:
 @SITE.get("/checkout/review", signed_in=True)
 def review_step(context: RequestContext) -> Response:
     """Show everything once more."""
-    cart = cart_of(context)
+    cart = load_cart(context)
     if away := _back_to_cart(context, cart):
         return away
     choices = _choices(context)
@@ -95,7 +95,7 @@ def review_step(context: RequestContext) -> Response:
 @SITE.post("/checkout/order", signed_in=True)
 def place(context: RequestContext) -> Response:
     """Place the order."""
-    cart = cart_of(context)
+    cart = load_cart(context)
     if away := _back_to_cart(context, cart):
         return away
     choices = _choices(context)

@@ -49,7 +49,7 @@ CANCEL_REASONS = (
 )
 
 
-def discount_of(subtotal: int, percent: int) -> int:
+def coupon_discount(subtotal: int, percent: int) -> int:
     """Return a coupon's rebate in cents, half a cent rounded up."""
     return (subtotal * percent + 50) // 100
 

@@ -6,7 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping.cart import put_in_cart
 from agentgym_envs.sites.shopping.delivery import CANCEL_REASONS, STATUSES
@@ -113,6 +113,6 @@ def _page(context: RequestContext, row: sqlite3.Row, *, error: str) -> Response:
             "SELECT * FROM order_comments WHERE order_id = ? AND is_customer_notified ORDER BY id",
             row["id"],
         ),
-        reasons=choices_of(CANCEL_REASONS, "Please choose"),
+        reasons=as_options(CANCEL_REASONS, "Please choose"),
         error=error,
     )

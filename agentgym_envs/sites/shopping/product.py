@@ -17,7 +17,7 @@ PER_PAGE = 8  # of one's own
 RATINGS = [(str(n), f"{n} stars" if n > 1 else "1 star") for n in range(1, 6)]
 
 
-def product_of(context: RequestContext, slug: str) -> sqlite3.Row:
+def find_product(context: RequestContext, slug: str) -> sqlite3.Row:
     """Return an enabled product, with `cost`, `reviews` and `stars`.
 
     Raises:
@@ -33,7 +33,7 @@ def product_of(context: RequestContext, slug: str) -> sqlite3.Row:
 @SITE.get("/product/{slug}")
 def product(context: RequestContext, slug: str) -> Response:
     """Show a product, its variants and its reviews."""
-    row = product_of(context, slug)
+    row = find_product(context, slug)
     family = row["name"].split(",")[0]
     category = context.row("SELECT * FROM categories WHERE id = ?", row["category_id"])
     assert category is not None  # a foreign key
@@ -61,13 +61,13 @@ def form(context: RequestContext, slug: str) -> Response:
     """Show an empty form."""
     assert context.user is not None
     values = {"nickname": context.user["name"].partition(" ")[0]}
-    return _form(ShopFields(context, values), product_of(context, slug))
+    return _form(ShopFields(context, values), find_product(context, slug))
 
 
 @SITE.post("/product/{slug}/review", signed_in=True)
 def write(context: RequestContext, slug: str) -> Response:
     """Store a review. It appears once the shop approves it."""
-    product = product_of(context, slug)
+    product = find_product(context, slug)
     fields = ShopFields(context)
     rating = fields.choice("rating", [key for key, _ in RATINGS], "Please choose a rating.")
     nickname = fields.text("nickname", "Nickname", most=40)

@@ -30,7 +30,7 @@ class Frame:
     cart_count: int
 
 
-def frame_of(context: RequestContext) -> Frame:
+def page_frame(context: RequestContext) -> Frame:
     """Collect the header's content."""
     count = 0
     if context.user is not None:
@@ -58,4 +58,4 @@ def picture(product_id: int, category: str, colour: str) -> tuple[str, str]:
 
 
 # Globals, not the handlers' business: the page that reports an error needs the frame too.
-SITE.environment.globals.update(frame_of=frame_of, pages_of_shop=pages_of_shop, picture=picture)
+SITE.environment.globals.update(page_frame=page_frame, pages_of_shop=pages_of_shop, picture=picture)

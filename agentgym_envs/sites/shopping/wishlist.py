@@ -7,8 +7,8 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.sites.listing import Listing
-from agentgym_envs.sites.shopping.cart import put_in_cart, quantity_of
-from agentgym_envs.sites.shopping.product import product_of
+from agentgym_envs.sites.shopping.cart import posted_quantity, put_in_cart
+from agentgym_envs.sites.shopping.product import find_product
 from agentgym_envs.sites.shopping.site import SITE
 from agentgym_envs.sites.web import RequestContext
 
@@ -31,7 +31,7 @@ def wishlist(context: RequestContext) -> Response:
 @SITE.post("/product/{slug}/wish")
 def add(context: RequestContext, slug: str) -> Response:
     """Put a product on the wish list."""
-    product = product_of(context, slug)
+    product = find_product(context, slug)
     if context.user is None:
         return context.redirect(f"/login?next=/product/{slug}")
     if context.row(
@@ -58,7 +58,7 @@ def remove(context: RequestContext, item: str) -> Response:
 def move(context: RequestContext, item: str) -> Response:
     """Move a product to the cart, if there is enough of it."""
     product_id, name = _item(context, item)
-    quantity = quantity_of(context)
+    quantity = posted_quantity(context)
     problem = put_in_cart(context, product_id, quantity) if quantity else "Quantity: 1 to 99."
     if problem:
         context.flash(problem, "error")

@@ -24,14 +24,14 @@ def content_pages(context: RequestContext) -> Response:
 @SITE.get("/pages/{page_id}", signed_in=True)
 def edit_page(context: RequestContext, page_id: str) -> Response:
     """Show the form of a page."""
-    row = _page_of(context, page_id)
+    row = _find_page(context, page_id)
     return AdminFields(context, row).page("content_page.html", page=row)
 
 
 @SITE.post("/pages/{page_id}", signed_in=True)
 def save_page(context: RequestContext, page_id: str) -> Response:
     """Change a page."""
-    row = _page_of(context, page_id)
+    row = _find_page(context, page_id)
     fields = AdminFields(context)
     values = {
         "title": fields.text("title", "Title", most=100),
@@ -51,6 +51,6 @@ def save_page(context: RequestContext, page_id: str) -> Response:
     return context.redirect("/pages")
 
 
-def _page_of(context: RequestContext, page_id: str) -> sqlite3.Row:
+def _find_page(context: RequestContext, page_id: str) -> sqlite3.Row:
     sql = "SELECT * FROM pages WHERE id = ?"
     return context.find("There is no such page.", sql, read_id(page_id))

@@ -51,14 +51,14 @@ def add_coupon(context: RequestContext) -> Response:
 @SITE.get("/coupons/{coupon_id}", signed_in=True)
 def edit_coupon(context: RequestContext, coupon_id: str) -> Response:
     """Show the form of a coupon."""
-    row = _coupon_of(context, coupon_id)
+    row = _find_coupon(context, coupon_id)
     return AdminFields(context, row).page("coupon.html", coupon=row)
 
 
 @SITE.post("/coupons/{coupon_id}", signed_in=True)
 def save_coupon(context: RequestContext, coupon_id: str) -> Response:
     """Change a coupon."""
-    row = _coupon_of(context, coupon_id)
+    row = _find_coupon(context, coupon_id)
     values, fields = _read(context, row["id"])
     if fields.errors:
         return fields.page("coupon.html", coupon=row)
@@ -70,14 +70,14 @@ def save_coupon(context: RequestContext, coupon_id: str) -> Response:
 @SITE.post("/coupons/{coupon_id}/switch", signed_in=True)
 def switch(context: RequestContext, coupon_id: str) -> Response:
     """Activate a coupon, or deactivate it."""
-    row = _coupon_of(context, coupon_id)
+    row = _find_coupon(context, coupon_id)
     is_active = context.field("is_active") == "1"
     context.update("coupons", row["id"], is_active=int(is_active))
     context.flash(f"The coupon {row['code']} is {'active' if is_active else 'inactive'} now.")
     return context.redirect("/coupons")
 
 
-def _coupon_of(context: RequestContext, coupon_id: str) -> sqlite3.Row:
+def _find_coupon(context: RequestContext, coupon_id: str) -> sqlite3.Row:
     sql = "SELECT * FROM coupons WHERE id = ?"
     return context.find("There is no such coupon.", sql, read_id(coupon_id))
 

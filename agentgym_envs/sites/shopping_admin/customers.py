@@ -6,7 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
@@ -30,20 +30,20 @@ def customers(context: RequestContext) -> Response:
     grid.days("c.created_at")
     rows, pages = grid.rows("c.id, c.name, c.email, c.phone, c.group_name, c.created_at")
     return context.render(
-        "customers.html", rows=rows, pages=pages, grid=grid, choices=choices_of(GROUPS)
+        "customers.html", rows=rows, pages=pages, grid=grid, choices=as_options(GROUPS)
     )
 
 
 @SITE.get("/customers/{customer_id}", signed_in=True)
 def customer(context: RequestContext, customer_id: str) -> Response:
     """Show a customer."""
-    return _show(AdminFields(context), _customer_of(context, customer_id))
+    return _show(AdminFields(context), _find_customer(context, customer_id))
 
 
 @SITE.post("/customers/{customer_id}/group", signed_in=True)
 def change_group(context: RequestContext, customer_id: str) -> Response:
     """Move a customer into another group."""
-    row = _customer_of(context, customer_id)
+    row = _find_customer(context, customer_id)
     fields = AdminFields(context)
     group = fields.chosen("group", GROUPS)
     if fields.errors:
@@ -53,7 +53,7 @@ def change_group(context: RequestContext, customer_id: str) -> Response:
     return context.redirect(f"/customers/{row['id']}")
 
 
-def _customer_of(context: RequestContext, customer_id: str) -> sqlite3.Row:
+def _find_customer(context: RequestContext, customer_id: str) -> sqlite3.Row:
     sql = "SELECT * FROM customers WHERE id = ?"
     return context.find("There is no such customer.", sql, read_id(customer_id))
 
@@ -74,5 +74,5 @@ def _show(fields: AdminFields, row: sqlite3.Row) -> Response:
             "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default DESC, id LIMIT 10",
             row["id"],
         ),
-        choices=choices_of(GROUPS),
+        choices=as_options(GROUPS),
     )

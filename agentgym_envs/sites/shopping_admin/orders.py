@@ -11,7 +11,7 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.shopping.delivery import CARRIERS, STATUSES
 from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
@@ -76,7 +76,7 @@ def orders(context: RequestContext) -> Response:
         rows=rows,
         pages=pages,
         grid=grid,
-        choices=choices_of(STATUSES),
+        choices=as_options(STATUSES),
         actions=order_choices(MASS_ACTIONS),
     )
 
@@ -101,7 +101,7 @@ def change_many(context: RequestContext) -> Response:
     return context.redirect(back)
 
 
-def order_of(context: RequestContext, number: str) -> sqlite3.Row:
+def find_order(context: RequestContext, number: str) -> sqlite3.Row:
     """Return an order with its customer's name and address.
 
     Raises:
@@ -118,13 +118,13 @@ def order_of(context: RequestContext, number: str) -> sqlite3.Row:
 @SITE.get("/orders/{number}", signed_in=True)
 def order(context: RequestContext, number: str) -> Response:
     """Show an order."""
-    return _show(AdminFields(context), order_of(context, number))
+    return _show(AdminFields(context), find_order(context, number))
 
 
 @SITE.post("/orders/{number}/comments", signed_in=True)
 def comment(context: RequestContext, number: str) -> Response:
     """Add a comment to the history."""
-    row = order_of(context, number)
+    row = find_order(context, number)
     fields = AdminFields(context)
     text = fields.text("comment", "Comment", most=500)
     if fields.errors:
@@ -142,7 +142,7 @@ def comment(context: RequestContext, number: str) -> Response:
 @SITE.get("/orders/{number}/ship", signed_in=True)
 def shipment(context: RequestContext, number: str) -> Response:
     """Show the form for a shipment."""
-    row = order_of(context, number)
+    row = find_order(context, number)
     if row["status"] not in FROM["ship"]:
         context.flash(f"An order that is {row['status']} cannot be shipped.", "error")
         return context.redirect(f"/orders/{number}")
@@ -152,7 +152,7 @@ def shipment(context: RequestContext, number: str) -> Response:
 @SITE.post("/orders/{number}/ship", signed_in=True)
 def record_shipment(context: RequestContext, number: str) -> Response:
     """Record a shipment."""
-    row = order_of(context, number)
+    row = find_order(context, number)
     if row["status"] not in FROM["ship"]:
         return shipment(context, number)
     fields = AdminFields(context)
@@ -179,20 +179,20 @@ def record_shipment(context: RequestContext, number: str) -> Response:
 
 
 def _shipment_form(fields: AdminFields, row: sqlite3.Row) -> Response:
-    return fields.page("ship.html", order=row, carriers=choices_of(CARRIERS))
+    return fields.page("ship.html", order=row, carriers=as_options(CARRIERS))
 
 
 @SITE.get("/orders/{number}/address", signed_in=True)
 def address(context: RequestContext, number: str) -> Response:
     """Show the form for the shipping address."""
-    row = order_of(context, number)
+    row = find_order(context, number)
     return AdminFields(context, row).page("order_address.html", order=row, fields=ADDRESS)
 
 
 @SITE.post("/orders/{number}/address", signed_in=True)
 def change_address(context: RequestContext, number: str) -> Response:
     """Change the shipping address of this order, and of no other."""
-    row = order_of(context, number)
+    row = find_order(context, number)
     fields = AdminFields(context)
     for name in ("name", "street", "town"):
         fields.text(name, ADDRESS[name], most=80)
@@ -209,7 +209,7 @@ def change_address(context: RequestContext, number: str) -> Response:
 @SITE.post("/orders/{number}/{action}", signed_in=True)
 def act(context: RequestContext, number: str, action: str) -> Response:
     """Hold, release, cancel or refund an order."""
-    row = order_of(context, number)
+    row = find_order(context, number)
     if action not in _MESSAGES:
         raise NotFound()
     if _carry_out(context, row, action):

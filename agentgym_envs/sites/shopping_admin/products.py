@@ -97,7 +97,7 @@ def add_product(context: RequestContext) -> Response:
 @SITE.get("/products/{product_id}", signed_in=True)
 def edit_product(context: RequestContext, product_id: str) -> Response:
     """Show the form of a product."""
-    row = _product_of(context, product_id)
+    row = _find_product(context, product_id)
     values = dict(row) | {
         "price": write_amount(row["price"]),
         "special_price": write_amount(row["special_price"]),
@@ -108,7 +108,7 @@ def edit_product(context: RequestContext, product_id: str) -> Response:
 @SITE.post("/products/{product_id}", signed_in=True)
 def save_product(context: RequestContext, product_id: str) -> Response:
     """Change a product."""
-    row = _product_of(context, product_id)
+    row = _find_product(context, product_id)
     product, fields = _read(context, row["id"])
     if fields.errors:
         return _form(fields, row)
@@ -117,7 +117,7 @@ def save_product(context: RequestContext, product_id: str) -> Response:
     return context.redirect(f"/products/{row['id']}")
 
 
-def _product_of(context: RequestContext, product_id: str) -> sqlite3.Row:
+def _find_product(context: RequestContext, product_id: str) -> sqlite3.Row:
     sql = "SELECT * FROM products WHERE id = ?"
     return context.find("There is no such product.", sql, read_id(product_id))
 

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import money
-from agentgym_envs.sites.forms import choices_of
+from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping.delivery import STATUSES
 from agentgym_envs.sites.shopping_admin.site import SITE
@@ -112,5 +112,5 @@ def report(context: RequestContext, key: str) -> Response:
         totals=totals,
         pages=pages,
         grid=grid,
-        choices=choices_of(chosen.statuses),
+        choices=as_options(chosen.statuses),
     )

@@ -7,7 +7,7 @@ import sqlite3
 from starlette.responses import Response
 
 from agentgym_envs.sites.filters import count
-from agentgym_envs.sites.forms import choices_of, read_whole
+from agentgym_envs.sites.forms import as_options, read_whole
 from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
 from agentgym_envs.sites.web import RequestContext, read_id
@@ -50,7 +50,7 @@ def reviews(context: RequestContext) -> Response:
         rows=rows,
         pages=pages,
         grid=grid,
-        choices=choices_of(STATUSES),
+        choices=as_options(STATUSES),
         ratings=order_choices(RATINGS),
         actions=list(MASS_ACTIONS.items()),
     )
@@ -79,14 +79,14 @@ def change_many(context: RequestContext) -> Response:
 @SITE.get("/reviews/{review_id}", signed_in=True)
 def edit_review(context: RequestContext, review_id: str) -> Response:
     """Show the form of a review."""
-    row = _review_of(context, review_id)
+    row = _find_review(context, review_id)
     return _form(AdminFields(context, row), row)
 
 
 @SITE.post("/reviews/{review_id}", signed_in=True)
 def save_review(context: RequestContext, review_id: str) -> Response:
     """Change a review."""
-    row = _review_of(context, review_id)
+    row = _find_review(context, review_id)
     fields = AdminFields(context)
     values = {
         "status": fields.chosen("status", STATUSES),
@@ -102,7 +102,7 @@ def save_review(context: RequestContext, review_id: str) -> Response:
     return context.redirect(f"/reviews/{row['id']}")
 
 
-def _review_of(context: RequestContext, review_id: str) -> sqlite3.Row:
+def _find_review(context: RequestContext, review_id: str) -> sqlite3.Row:
     return context.find(
         "There is no such review.",
         "SELECT r.*, p.name AS product FROM reviews r JOIN products p ON p.id = r.product_id "
@@ -115,6 +115,6 @@ def _form(fields: AdminFields, row: sqlite3.Row) -> Response:
     return fields.page(
         "review.html",
         review=row,
-        choices=choices_of(STATUSES),
+        choices=as_options(STATUSES),
         ratings=[(key, label) for key, label in order_choices(RATINGS) if key.isdecimal()],
     )

@@ -117,9 +117,9 @@ def are_quantities(
 
 
 def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
-    expected, unit = quantity_of(part), singular(part.get("unit", ""))
+    expected, unit = part_quantity(part), singular(part.get("unit", ""))
     if quantity.kind == "number":
-        names = _names_of(unit)
+        names = _unit_names(unit)
         noun = quantity.noun or (quantity.label if unit else "")
         counts = bool(unit) or part["type"] == "currency"
         is_other = noun in units - names or (counts and noun in (COUNTED | WEIGHTS) - names)
@@ -135,7 +135,7 @@ def _fits(part: Mapping[str, Any], quantity: Quantity, units: set[str]) -> bool:
     return quantity.kind in kinds and quantity.value == expected
 
 
-def _names_of(unit: str) -> set[str]:
+def _unit_names(unit: str) -> set[str]:
     """Return a unit's name in the singular."""
     return {unit, *WORDS["synonyms"].get(unit, "").split()}
 
@@ -147,11 +147,11 @@ def _time_with_point(value: Decimal) -> Decimal | None:
 
 
 def _is_named(part: Mapping[str, Any], quantity: Quantity) -> bool:
-    names = _names_of(singular(part.get("unit", "-")))
+    names = _unit_names(singular(part.get("unit", "-")))
     return quantity.kind != "number" or (quantity.noun or quantity.label) in names
 
 
-def quantity_of(part: Mapping[str, Any]) -> Decimal:
+def part_quantity(part: Mapping[str, Any]) -> Decimal:
     """Return the value of a part of an answer.
 
     Raises:
@@ -174,15 +174,15 @@ def _distinct(found: Sequence[Quantity]) -> list[Quantity]:
     ]
 
 
-def nouns_of(part: Mapping[str, Any]) -> Iterator[str]:
+def part_nouns(part: Mapping[str, Any]) -> Iterator[str]:
     """Yield the words that may stand with a quantity: its unit, and itself written out."""
-    value = quantity_of(part)
+    value = part_quantity(part)
     yield from (word for word, number in WORDS["numbers"].items() if number == value)
     if "unit" in part:
-        for unit in _names_of(singular(part["unit"])):
-            yield from forms_of(unit)
+        for unit in _unit_names(singular(part["unit"])):
+            yield from noun_forms(unit)
 
 
-def forms_of(noun: str) -> tuple[str, ...]:
+def noun_forms(noun: str) -> tuple[str, ...]:
     """Return the singular and the plural of a noun in the singular."""
     return noun, noun + "s", noun[:-1] + "ies"

@@ -51,7 +51,7 @@ class Table:
     only: str
 
 
-def tables_of(database: str, connection: sqlite3.Connection) -> dict[str, Table]:
+def compared_tables(database: str, connection: sqlite3.Connection) -> dict[str, Table]:
     """Return the compared tables of a site's database, those that others refer to first.
 
     Args:

@@ -46,7 +46,7 @@ _ABOUT = r"'s\b| (?:has|have|is|was|made|wrote|gave|gives|closes|opens|does|did)
 _RUN = re.compile(r"\b[A-Z][\w'’-]*(?: (?:(?:and|of|the|&) )?[A-Z][\w'’-]*)*")
 
 
-def words_of(task: str, *, with_names: bool) -> frozenset[str]:
+def task_words(task: str, *, with_names: bool) -> frozenset[str]:
     """Return the words of a task that say nothing in its answer.
 
     Args:
@@ -84,7 +84,7 @@ def names_beside(answer: str, *, with_codes: bool) -> frozenset[str]:
     return frozenset(word.casefold() for word in users | capitalised) - _NO_NAMES
 
 
-def without_given(text: str, task: str, values: Sequence[str]) -> str:
+def remove_repetitions(text: str, task: str, values: Sequence[str]) -> str:
     """Take out the task's names that a plain text speaks of: `from Larkspur`, `Larkspur has`.
 
     Args:
@@ -134,12 +134,12 @@ def stray(text: str, words: frozenset[str]) -> list[str]:
     text = _PHRASES.sub(" ", text)
     if hedge := _HEDGE.search(text):
         return hedge[0].replace(USED, " ").split()
-    known = (_PUNCTUATION | _AROUND | words) - _DOUBTING - (opposites_of(words) - words)
+    known = (_PUNCTUATION | _AROUND | words) - _DOUBTING - (word_opposites(words) - words)
     tokens = dict.fromkeys(re.findall(r"\w+|[^\w\s]", text.replace(USED, " ")))
     return [each for each in tokens if each not in known and known.isdisjoint(_stems(each))]
 
 
-def opposites_of(words: Iterable[str]) -> frozenset[str]:
+def word_opposites(words: Iterable[str]) -> frozenset[str]:
     """Return the words that say the opposite of one of these."""
     return frozenset(
         opposite for word in words for opposite in WORDS["opposites"].get(word, "").split()

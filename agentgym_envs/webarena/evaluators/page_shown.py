@@ -17,7 +17,7 @@ from agentgym_envs.browsing.page import Node
 from agentgym_envs.browsing.text.fetch import fetch
 from agentgym_envs.browsing.text.loading import Loader
 from agentgym_envs.browsing.text.tree import Tree
-from agentgym_envs.sites.names import DATABASES, site_of
+from agentgym_envs.sites.names import DATABASES, find_site
 from agentgym_envs.sites.state import SiteState, first_token
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 
@@ -65,7 +65,7 @@ def shown(state: SiteState, url: str) -> list[Line] | None:
     """Return a page's content for the signed-in user, or None if there is no such page."""
     address = addresses.normal(url)
     host = (address or "").partition("//")[2].partition("/")[0].partition("?")[0]
-    site = site_of(host)
+    site = find_site(host)
     if address is None or site is None:
         return None
     cookies = {name: {"session": first_token(name)} for name in DATABASES}

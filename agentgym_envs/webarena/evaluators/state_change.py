@@ -27,7 +27,7 @@ from agentgym_envs.webarena.evaluators.database_changes import (
     database_changes,
     untouched_rows,
 )
-from agentgym_envs.webarena.evaluators.database_tables import Table, tables_of
+from agentgym_envs.webarena.evaluators.database_tables import Table, compared_tables
 from agentgym_envs.webarena.evaluators.verdict import Ending, Verdict, judged
 
 KINDS = ("added", "changed", "removed")
@@ -65,7 +65,7 @@ class StateChangeEvaluator:
         """
         if ending.state is None:
             raise ValueError("state_change needs the embedded sites; these are not ours")
-        changes = changes_of(ending.state)
+        changes = current_changes(ending.state)
         failings = min((_compare(way, changes, ending.state) for way in self._ways), key=len)
         more = len(failings) - _SHOWN
         return judged(failings[:_SHOWN] + ([f"and {more} rows more"] if more > 0 else []))
@@ -74,7 +74,7 @@ class StateChangeEvaluator:
 Changes = dict[str, dict[str, TableChanges]]
 
 
-def changes_of(state: SiteState) -> Changes:
+def current_changes(state: SiteState) -> Changes:
     """Return an episode's changes so far, by database and table."""
     changes: Changes = {}
     for name, connection in state.connections.items():
@@ -83,7 +83,7 @@ def changes_of(state: SiteState) -> Changes:
             continue
         tables = [
             table
-            for table in tables_of(name, connection).values()
+            for table in compared_tables(name, connection).values()
             if written is None or table.name in written
         ]
         if found := database_changes(connection, state.untouched(name), tables):
@@ -103,8 +103,8 @@ def record_change(
     """
     loosely = loosely or {}
     way: dict[str, Any] = {}
-    for database, changes in sorted(changes_of(state).items()):
-        tables = tables_of(database, state.connections[database])
+    for database, changes in sorted(current_changes(state).items()):
+        tables = compared_tables(database, state.connections[database])
         added = {
             name: {
                 key: place
@@ -154,7 +154,7 @@ def _recorded(
 def _compare(way: Way, changes: Changes, state: SiteState) -> list[str]:
     failings: list[str] = []
     for database in sorted({*way, *changes}):
-        tables = tables_of(database, state.database(_site_of(database)))
+        tables = compared_tables(database, state.database(_database_site(database)))
         wanted, found = way.get(database, {}), changes.get(database, {})
         if unknown := set(wanted) - set(tables):
             raise ValueError(f"state_change: {database} has no tables {sorted(unknown)}")
@@ -192,7 +192,7 @@ def _key(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[column] for column in table.key)
 
 
-def _site_of(database: str) -> str:
+def _database_site(database: str) -> str:
     return next(site for site, name in DATABASES.items() if name == database)
 
 

@@ -18,21 +18,21 @@ from typing import Any
 
 from agentgym_envs.webarena.evaluators.answer_parts import (
     are_quantities,
-    forms_of,
     name_pattern,
-    nouns_of,
+    noun_forms,
+    part_nouns,
+    part_quantity,
     plain,
-    quantity_of,
     words_of_name,
 )
 from agentgym_envs.webarena.evaluators.filler import (
     USED,
     names_beside,
-    opposites_of,
+    remove_repetitions,
     stray,
-    without_given,
+    task_words,
     without_repeats,
-    words_of,
+    word_opposites,
 )
 from agentgym_envs.webarena.evaluators.impossible import check_lists, gives_reason, rests_on
 from agentgym_envs.webarena.evaluators.quantities import (
@@ -77,7 +77,7 @@ class TypedAnswerEvaluator:
 
     def __call__(self, ending: Ending) -> Verdict:
         """Compare the answer."""
-        beside = said_beside(self._expected, ending.answer, task=ending.intent)
+        beside = extra_words(self._expected, ending.answer, task=ending.intent)
         if beside == [] and not rests_on(self._expected, ending.answer, ending.visited):
             pages = [*self._expected["pages"], *self._expected.get("lists", ())]
             return judged([f"the reason rests on no page that was seen of {' or '.join(pages)}"])
@@ -106,7 +106,7 @@ def check_type(expected: Any) -> None:
             if part["type"] in (*GROUPS, "boolean", "impossible"):
                 raise ValueError(f"a {kind} holds {', '.join((*QUANTITIES, *NAMES))}, got {part!r}")
     elif kind in QUANTITIES:
-        quantity_of(expected)
+        part_quantity(expected)
     elif kind == "impossible":
         check_lists(expected)
 
@@ -131,10 +131,10 @@ def is_answer(expected: Mapping[str, Any], answer: str, *, task: str = "") -> bo
         answer: what was said.
         task: the intent; what an answer repeats of it says nothing.
     """
-    return said_beside(expected, answer, task=task) == []
+    return extra_words(expected, answer, task=task) == []
 
 
-def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> list[str] | None:
+def extra_words(expected: Mapping[str, Any], answer: str, *, task: str = "") -> list[str] | None:
     """Return the words besides the expected value, or None if it is absent.
 
     Args:
@@ -150,18 +150,18 @@ def said_beside(expected: Mapping[str, Any], answer: str, *, task: str = "") -> 
     if expected["type"] == "impossible":
         return [] if gives_reason(expected, text, task=task) else None
     if expected["type"] == "boolean":
-        return _beside_boolean(text, bool(expected["value"]), words_of(task, with_names=True))
+        return _beside_boolean(text, bool(expected["value"]), task_words(task, with_names=True))
     parts = expected.get("of", [expected])
     names = [part for part in parts if _is_name(part)]
     # The names of a task could not be such an answer as `closed`.
     are_words = all(re.fullmatch(r"[a-z ]+", str(name["value"])) for name in names)
-    words = words_of(task, with_names=are_words)
+    words = task_words(task, with_names=are_words)
     words |= {word for name in names for word in words_of_name(name)}
     if not names:
         words |= names_beside(answer, with_codes=all(part["type"] in QUANTITIES for part in parts))
-    words -= opposites_of(word for name in names for word in str(name["value"]).split())
+    words -= word_opposites(word for name in names for word in str(name["value"]).split())
     values = [str(value) for name in names for value in (name["value"], *name.get("also", ()))]
-    texts = {text, without_given(text, task, values)}
+    texts = {text, remove_repetitions(text, task, values)}
     if [int(number) for number in _NUMBERING.findall(text)] == list(range(1, len(parts) + 1)):
         texts.add(_NUMBERING.sub(", ", text))
     texts |= {without_repeats(each, task, words) for each in texts}
@@ -212,9 +212,9 @@ def _beside(
             return None
     if not measured:
         found = _about_names(names, text, found, asked)
-        words |= {noun for each in found if each.noun in COUNTED for noun in forms_of(each.noun)}
+        words |= {noun for each in found if each.noun in COUNTED for noun in noun_forms(each.noun)}
     text = _without(text, [(quantity.start, quantity.end) for quantity in found])
-    return stray(text, words | {noun for part in measured for noun in nouns_of(part)})
+    return stray(text, words | {noun for part in measured for noun in part_nouns(part)})
 
 
 def _about_names(

@@ -11,7 +11,7 @@ from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
 from agentgym_envs.browsing.page import Node
 from agentgym_envs.errors import EnvFailure, InvalidAction
 from agentgym_envs.machinery.secrets import keep_out
-from agentgym_envs.webarena.given import read_given
+from agentgym_envs.webarena.option_values import load_option
 
 FIELD_ROLES = ("textbox", "searchbox")
 
@@ -61,7 +61,7 @@ def read_accounts(value: Any) -> dict[str, Account]:
     Raises:
         ValueError: it is something else.
     """
-    given = read_given("accounts", value)
+    given = load_option("accounts", value)
     if callable(given):
         given = given()
     if not isinstance(given, Mapping | None):

@@ -11,12 +11,12 @@ from typing import Any
 
 from agentgym_envs.browsing.chromium.browser import ChromiumBrowser
 from agentgym_envs.sites.names import ORIGINS
+from agentgym_envs.webarena.deployments import Episode, fill_values
 from agentgym_envs.webarena.evaluators import build_evaluators
-from agentgym_envs.webarena.given import read_given
 from agentgym_envs.webarena.official.accounts import AUTO_LOGIN, LOG_INS, read_accounts, sign_in
 from agentgym_envs.webarena.official.functions import OfficialFunctions
 from agentgym_envs.webarena.official.resetting import check_when, read_reset_hook
-from agentgym_envs.webarena.places import Episode, filled
+from agentgym_envs.webarena.option_values import load_option
 from agentgym_envs.webarena.tasks.files import WebTask
 
 SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")
@@ -54,7 +54,7 @@ def _check_address(name: str, url: str) -> None:
         raise ValueError(f"{name} must be an http address, got {url!r}")
 
 
-class Deployment:
+class OfficialDeployment:
     """Official sites, which all episodes share.
 
     Args:
@@ -119,7 +119,7 @@ class Deployment:
 
     def begin(self, task: WebTask, tree: str = "short") -> Episode:
         """Make ready: sites put back if need be, and a browser in which the agent is signed in."""
-        evaluators = build_evaluators(filled(self, task.eval), is_original=True)
+        evaluators = build_evaluators(fill_values(self, task.eval), is_original=True)
         missing = sorted(set(task.sites) - set(self.sites))
         if missing:
             raise ValueError(f"the task webarena_{task.task_id} needs {missing}; add it to sites=")
@@ -130,7 +130,7 @@ class Deployment:
             [site for site in task.sites if site in self._accounts] if task.require_login else []
         )
         cookies = {site: self._signed_in(site) for site in needed if site not in self._by_header}
-        headers = self._headers_of([site for site in needed if site in self._by_header])
+        headers = self._request_headers([site for site in needed if site in self._by_header])
         shop, administrator = self.sites.get("shopping", ""), self._accounts["shopping_admin"]
         functions = OfficialFunctions(shop, administrator)
         if self._is_verified:
@@ -142,7 +142,7 @@ class Deployment:
             self._reset_hook(task)
             self._cookies.clear()
 
-    def _headers_of(self, signed_in: Sequence[str]) -> dict[str, dict[str, str]]:
+    def _request_headers(self, signed_in: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return each site's request headers, an account's among them."""
         headers = {site: dict(values) for site, values in self._headers.items()}
         for site in signed_in:
@@ -193,7 +193,7 @@ def _read_headers(value: Any, sites: Mapping[str, str]) -> dict[str, dict[str, s
     Raises:
         ValueError: it is something else, or a site is unknown.
     """
-    given = read_given("headers", value)
+    given = load_option("headers", value)
     is_right = isinstance(given, Mapping | None) and all(
         site in sites
         and isinstance(values, Mapping)

@@ -12,7 +12,7 @@ from agentgym_envs.webarena import prompts
 from agentgym_envs.webarena.browser_task import BrowserTaskEnv
 from agentgym_envs.webarena.official import dataset
 from agentgym_envs.webarena.official.accounts import Account
-from agentgym_envs.webarena.official.deployment import ENVIRONMENT, Deployment, read_sites
+from agentgym_envs.webarena.official.deployment import ENVIRONMENT, OfficialDeployment, read_sites
 from agentgym_envs.webarena.official.resetting import ResetHook
 from agentgym_envs.webarena.sources import Source, TasksFile, read_source
 from agentgym_envs.webarena.tasks.task_set import GivenTasks
@@ -72,7 +72,7 @@ class WebArenaOfficialEnv(BrowserTaskEnv):
         is_verified = evaluation == "verified"
         if is_verified and tasks_file is not None:
             raise ValueError("evaluation='verified' is for the official tasks: give no tasks_file=")
-        deployment = Deployment(
+        deployment = OfficialDeployment(
             read_sites(sites),
             accounts=accounts,
             log_in=log_in,
@@ -85,8 +85,8 @@ class WebArenaOfficialEnv(BrowserTaskEnv):
         if tasks_file is None:
             source = official_source(deployment.sites, is_verified=is_verified)
         else:
-            place = f"{len(deployment.sites)} sites of a deployment"
-            source = read_source(tasks_file, place=place)
+            sites_name = f"{len(deployment.sites)} sites of a deployment"
+            source = read_source(tasks_file, sites_name=sites_name)
         super().__init__(deployment, source, **kwargs)
         self.instructions = prompts.instructions(
             self.action_format, compat=self.compat, is_verified=is_verified, asks_reason=False

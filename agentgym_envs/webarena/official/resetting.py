@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.machinery.secrets import masked, masked_address
-from agentgym_envs.webarena.given import read_given
+from agentgym_envs.webarena.option_values import load_option
 from agentgym_envs.webarena.tasks.files import WebTask
 
 ResetHook = Callable[[WebTask], object]
@@ -61,7 +61,7 @@ def read_reset_hook(value: Any, sites: Mapping[str, str]) -> ResetHook | None:
     Raises:
         ValueError: it is none of them.
     """
-    read = read_given("reset_hook", value)
+    read = load_option("reset_hook", value)
     if isinstance(read, Mapping):
         for site, address in read.items():
             is_address = str(address).startswith(("http://", "https://"))

@@ -22,7 +22,7 @@ SUBTASKS = {
 """The rows of the paper's table, by the first of a task's sites that has one."""
 
 
-def subtask_of(sites: Sequence[str]) -> str:
+def subtask_name(sites: Sequence[str]) -> str:
     """Name the subtask of a task on these sites."""
     return next((SUBTASKS[site] for site in sites if site in SUBTASKS), "other")
 
@@ -94,7 +94,7 @@ class EmbeddedTasks(WebTasks):
         self._template_of = {number: each for each in content.templates for number in each.task_ids}
         listings: dict[int, Listing] = {}
         for each in content.templates:
-            listing = Listing(subtask_of(each.sites), each.split, each.template)
+            listing = Listing(subtask_name(each.sites), each.split, each.template)
             listings |= dict.fromkeys(each.task_ids, listing)
         super().__init__(listings, {"paper_test": content.paper_test})
         self._lines_of = lru_cache(maxsize=64)(lambda file: content.read(file).splitlines())
@@ -119,7 +119,7 @@ class GivenTasks(WebTasks):
     ) -> None:
         self._tasks = {task.task_id: task for task in sorted(tasks, key=lambda t: t.task_id)}
         listings = {
-            number: Listing(subtask_of(task.sites), task.split or "test", task.intent_template_id)
+            number: Listing(subtask_name(task.sites), task.split or "test", task.intent_template_id)
             for number, task in self._tasks.items()
         }
         there = {

@@ -16,7 +16,7 @@ from agentgym_envs.browsing.chromium.reading import Tree, read_tree
 from agentgym_envs.browsing.chromium.server import shared_server
 from agentgym_envs.browsing.chromium.tab import Tab
 from agentgym_envs.browsing.page import Page
-from agentgym_envs.sites.names import SITES, site_of
+from agentgym_envs.sites.names import SITES, find_site
 from agentgym_envs.webarena.env import WebArenaEnv
 from tests.agentgym_envs.browsing import gallery, scripted
 from tests.agentgym_envs.browsing.authors_tree import (
@@ -135,7 +135,7 @@ def test_every_kind_of_page_reads_as_their_code_writes_it(pages: Pages, site: st
     num_lines = 0
     for url in a_page_of_each_route(site).values():
         host = url.partition("//")[2].partition("/")[0]
-        pages.goto(url.replace(f"http://{host}", episode.origins[site_of(host) or ""]))
+        pages.goto(url.replace(f"http://{host}", episode.origins[find_site(host) or ""]))
         num_lines += pages.agree()
     assert num_lines > 10
     server.forget(episode)

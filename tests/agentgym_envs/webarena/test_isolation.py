@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs.sites.state import SiteState, first_token
-from agentgym_envs.webarena import places
+from agentgym_envs.webarena import deployments
 from agentgym_envs.webarena.env import WebArenaEnv
 from tests.agentgym_envs.webarena import small_tasks
 
@@ -61,7 +61,7 @@ def test_interleaved_episodes_do_not_see_each_other(
         states.append(SiteState(**options))
         return states[-1]
 
-    monkeypatch.setattr(places, "SiteState", recorded)
+    monkeypatch.setattr(deployments, "SiteState", recorded)
     path = small_tasks.write(
         tmp_path / "x.json", [small_tasks.string_task(sites=["gitlab"], start_url="__GITLAB__")]
     )

@@ -14,8 +14,8 @@ from agentgym_envs import EnvFailure, Trajectory
 from agentgym_envs.trajectories.trajectory import read_jsonl, write_jsonl
 from agentgym_envs.webarena import llm_judge
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.given import read_judge
 from agentgym_envs.webarena.llm_judge import LLMJudge
+from agentgym_envs.webarena.option_values import read_judge
 from tests.agentgym_envs.webarena import small_tasks
 from tests.agentgym_envs.webarena.still import StrictJudge
 from tests.serving import Failure, Server, serving

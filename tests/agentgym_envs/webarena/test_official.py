@@ -26,7 +26,7 @@ from agentgym_envs.webarena.evaluators import build_evaluators
 from agentgym_envs.webarena.official import dataset
 from agentgym_envs.webarena.official.accounts import Account
 from agentgym_envs.webarena.official.dataset import official_tasks
-from agentgym_envs.webarena.official.deployment import SITES, Deployment, read_sites
+from agentgym_envs.webarena.official.deployment import SITES, OfficialDeployment, read_sites
 from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 from agentgym_envs.webarena.official.functions import OfficialFunctions
 from agentgym_envs.webarena.tasks.files import WebTask
@@ -45,7 +45,7 @@ needs_tasks = pytest.mark.skipif(not HAS_TASKS, reason="needs webarena-verified"
 def test_every_official_task_loads_and_its_evaluators_build() -> None:
     tasks = official_tasks()
     assert [task.task_id for task in tasks] == list(range(812))
-    deployment = Deployment(ALL_SITES)
+    deployment = OfficialDeployment(ALL_SITES)
     kinds: Counter[str] = Counter()
     for task in tasks:
         filled = json.loads(deployment.fill(json.dumps(dict(task.eval))))
@@ -155,7 +155,9 @@ def test_without_addresses_the_error_names_the_variables(monkeypatch: pytest.Mon
 
 
 def test_placeholders_become_the_addresses_that_pages_show() -> None:
-    filled = Deployment(ALL_SITES).fill("__SHOPPING_ADMIN__/x __SHOPPING__/y __WIKIPEDIA__/z")
+    filled = OfficialDeployment(ALL_SITES).fill(
+        "__SHOPPING_ADMIN__/x __SHOPPING__/y __WIKIPEDIA__/z"
+    )
     assert filled == (
         f"http://shopping-admin.test/x http://shopping.test/y {ALL_SITES['wikipedia']}/z"
     )

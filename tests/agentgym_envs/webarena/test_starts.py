@@ -13,8 +13,8 @@ import pytest
 from agentgym_envs.sites.content import open_content
 from agentgym_envs.sites.people import AGENT, PASSWORD
 from agentgym_envs.sites.state import SiteState
+from agentgym_envs.webarena.deployments import BACKENDS
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.places import BACKENDS
 from agentgym_envs.webarena.tasks.files import write_tasks
 from agentgym_envs.webarena.tasks.task_set import EmbeddedTasks
 from tests.agentgym_envs.webarena import small_tasks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agentgym_envs.webarena.deployments import AND
 from agentgym_envs.webarena.env import WebArenaEnv
-from agentgym_envs.webarena.places import AND
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.worlds.tasks.arriving import everything
 from worlds.tasks.drawing import STRIDE, TEMPLATES

@@ -6,7 +6,7 @@ import sqlite3
 
 from agentgym_envs.sites.map.categories import BY_NAME
 from agentgym_envs.sites.map.geography import latitude, longitude, slug
-from agentgym_envs.sites.map.points import words_of
+from agentgym_envs.sites.map.points import search_words
 from worlds.sites.map.community import fill_community
 from worlds.sites.map.geography import REGIONS, TOWN_SITES, TownSite
 from worlds.sites.map.places import Place, furnish
@@ -88,7 +88,7 @@ def _add_place(
         (
             *(town_id, street_ids[place.street], place.house, place.name, place.category),
             *(place.cuisine, place.price, *street.house(place.house), place.phone, place.website),
-            *(place.wheelchair, words_of(place.name, kinds, address)),
+            *(place.wheelchair, search_words(place.name, kinds, address)),
         ),
     ).lastrowid
     connection.executemany(

@@ -12,7 +12,7 @@ from agentgym_envs.sites.shopping.delivery import (
     CARRIERS,
     PAYMENT_METHODS,
     SHIPPING_METHODS,
-    discount_of,
+    coupon_discount,
     order_number,
 )
 from worlds.dice import Dice
@@ -104,7 +104,7 @@ class _OrderMaker:
         method = dice.by_weight(SHIPPING_METHODS, (6, 3, 1, 2))
         coupon = _day_of_coupon(moment, dice)
         subtotal = sum(row["price"] * quantity for row, quantity in items)
-        discount = discount_of(subtotal, coupon[1]) if coupon else 0
+        discount = coupon_discount(subtotal, coupon[1]) if coupon else 0
         order_id = self._connection.execute(
             "INSERT INTO orders (id, number, customer_id, status, created_at, name, street, town, "
             "postcode, phone, shipping_method, shipping, payment_method, coupon, discount, "

@@ -9,7 +9,7 @@ from datetime import timedelta
 from agentgym_envs.sites.filters import day, money
 from agentgym_envs.sites.people import Person
 from agentgym_envs.sites.shopping.delivery import SHIPPING_METHODS
-from agentgym_envs.sites.shopping.search import SEARCHED, words_of
+from agentgym_envs.sites.shopping.search import SEARCHED, search_terms
 from agentgym_envs.sites.state import NOW
 from worlds.dice import Dice
 from worlds.sites.moments import TODAY
@@ -61,7 +61,7 @@ def fill_pages(connection: sqlite3.Connection, dice: Dice, people: Sequence[Pers
 
 
 def _count(term: str, texts: list[str]) -> int:
-    words = words_of(term)
+    words = search_terms(term)
     return sum(all(word in text for word in words) for text in texts)
 
 

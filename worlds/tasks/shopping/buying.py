@@ -10,7 +10,7 @@ from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.sites.shopping.delivery import (
     PAYMENT_METHODS,
     SHIPPING_METHODS,
-    discount_of,
+    coupon_discount,
 )
 from agentgym_envs.sites.state import NOW
 from worlds.dice import Dice
@@ -170,7 +170,7 @@ class OfferTotal(Template):
         )
         offer, quantity = dice.pick(offers), dice.between(2, 5)
         subtotal = product["cost"] * quantity
-        total = subtotal - discount_of(subtotal, offer["percent"])
+        total = subtotal - coupon_discount(subtotal, offer["percent"])
         values = {
             "quantity": str(quantity),
             "product": product["name"],

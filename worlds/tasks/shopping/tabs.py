@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agentgym_envs.core import ExpertMove
-from agentgym_envs.webarena.places import AND
+from agentgym_envs.webarena.deployments import AND
 from worlds.dice import Dice
 from worlds.tasks.goals import changes, row
 from worlds.tasks.screen import ElementNotFound, Screen

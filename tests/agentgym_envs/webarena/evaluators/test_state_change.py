@@ -13,7 +13,7 @@ import pytest
 from agentgym_envs.sites.names import DATABASES
 from agentgym_envs.sites.state import SiteState
 from agentgym_envs.webarena.evaluators import build_evaluators, state_change
-from agentgym_envs.webarena.evaluators.database_tables import tables_of
+from agentgym_envs.webarena.evaluators.database_tables import compared_tables
 from agentgym_envs.webarena.evaluators.state_change import record_change
 from agentgym_envs.webarena.evaluators.verdict import Verdict
 from tests.agentgym_envs.webarena.still import ending
@@ -71,13 +71,13 @@ def test_tables_are_compared_once_anything_was_written(
     monkeypatch.setattr(state_change, "database_changes", noted)
     name, db = DATABASES[site], state.database(site)
     db.execute("SELECT count(*) FROM sessions")
-    assert state_change.changes_of(state) == {} and not compared
-    tables = tables_of(name, db)
+    assert state_change.current_changes(state) == {} and not compared
+    tables = compared_tables(name, db)
     first, *_, last = tables
     run(state, site, "PRAGMA foreign_keys = OFF", f'DELETE FROM "{last}"')  # truncates
-    assert state_change.changes_of(state)[name][last].before and compared == [last]
+    assert state_change.current_changes(state)[name][last].before and compared == [last]
     db.cursor().execute(f'DELETE FROM "{first}"')  # not through the connection
-    assert set(state_change.changes_of(state)[name]) == {first, last}
+    assert set(state_change.current_changes(state)[name]) == {first, last}
     assert compared[1:] == list(tables)
 
 
@@ -88,9 +88,9 @@ def test_what_a_trigger_or_a_cascade_writes_is_compared(state: SiteState) -> Non
     assert db.written_tables() == frozenset()
     db.execute("INSERT INTO t VALUES (?)", (1,))
     assert db.written_tables() == {"t", "issues"}
-    assert list(state_change.changes_of(state)["gitlab"]) == ["issues"]
+    assert list(state_change.current_changes(state)["gitlab"]) == ["issues"]
     run(state, "reddit", "DELETE FROM posts WHERE id = (SELECT post_id FROM comments LIMIT 1)")
-    changed = set(state_change.changes_of(state)["reddit"])
+    changed = set(state_change.current_changes(state)["reddit"])
     assert changed == _differing(state, "reddit") == {"posts", "comments"}
 
 
@@ -109,7 +109,8 @@ def test_no_statement_that_writes_passes_unseen(state: SiteState, statement: str
         db.execute(statement).fetchall()
     except sqlite3.IntegrityError:  # OR FAIL leaves what it has written until then
         assert db.written_tables() is None
-    assert set(state_change.changes_of(state)["gitlab"]) == _differing(state, "gitlab") != set()
+    changed = set(state_change.current_changes(state)["gitlab"])
+    assert changed == _differing(state, "gitlab") != set()
 
 
 def _differing(state: SiteState, site: str) -> set[str]:
@@ -117,7 +118,7 @@ def _differing(state: SiteState, site: str) -> set[str]:
     now, then = state.database(site), SiteState().database(site)
     return {
         name
-        for name in tables_of(site, now)
+        for name in compared_tables(site, now)
         if {*map(tuple, now.execute(f'SELECT * FROM "{name}"'))}
         != {*map(tuple, then.execute(f'SELECT * FROM "{name}"'))}
     }
@@ -325,7 +326,7 @@ def test_a_coupon_that_was_applied_is_a_change() -> None:
 @pytest.mark.parametrize("site", sorted(set(DATABASES.values())))
 def test_every_column_that_is_not_declared_as_noise_is_compared(site: str) -> None:
     untouched = after(site=site)
-    for name, table in tables_of(site, untouched.database(site)).items():
+    for name, table in compared_tables(site, untouched.database(site)).items():
         row = untouched.database(site).execute(f'SELECT * FROM "{name}" LIMIT 1').fetchone()
         for column in table.columns if row is not None and not table.only else ():
             state = after("PRAGMA foreign_keys = OFF", site=site)

@@ -15,7 +15,7 @@ pytest.importorskip("playwright")
 
 from agentgym_envs import EnvFailure
 from agentgym_envs.webarena.official.accounts import ACCOUNTS, Account, read_accounts
-from agentgym_envs.webarena.official.deployment import Deployment
+from agentgym_envs.webarena.official.deployment import OfficialDeployment
 from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 from agentgym_envs.webarena.official.resetting import read_reset_hook
 from agentgym_envs.webarena.tasks.files import WebTask
@@ -136,7 +136,7 @@ def test_a_function_is_named_by_its_module() -> None:
 )
 def test_other_arguments_are_refused(kwargs: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Deployment(SITES, **kwargs)
+        OfficialDeployment(SITES, **kwargs)
 
 
 @pytest.mark.parametrize(("reset", "expected"), [("changed", [0]), ("always", [0, 0, 1])])
@@ -146,7 +146,7 @@ def test_sites_are_put_back_if_changed_or_always(reset: str, expected: list[int]
     def note(task: WebTask) -> None:
         seen.append(task.task_id)
 
-    deployment = Deployment(SITES, reset_hook=note, reset=reset)
+    deployment = OfficialDeployment(SITES, reset_hook=note, reset=reset)
     target = {"url": "last", "locator": "", "required_contents": {"must_include": ["x"]}}
     looks = {"eval_types": ["program_html"], "program_html": [target]}
     arrives = {"eval_types": ["url_match"], "reference_url": "__SHOPPING__"}

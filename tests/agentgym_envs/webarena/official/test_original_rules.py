@@ -19,9 +19,9 @@ import pytest
 pytest.importorskip("playwright")
 
 from agentgym_envs.browsing.chromium.origins import Origins
+from agentgym_envs.webarena.deployments import fill_values
 from agentgym_envs.webarena.evaluators import Ending, build_evaluators, multiply
-from agentgym_envs.webarena.official.deployment import SITES, Deployment
-from agentgym_envs.webarena.places import filled
+from agentgym_envs.webarena.official.deployment import SITES, OfficialDeployment
 from agentgym_envs.webarena.tasks.files import WebTask, read_tasks
 from tests.agentgym_envs.webarena.official.authors import (
     TASKS,
@@ -256,7 +256,7 @@ class Functions:
         return next(held, "")
 
 
-DEPLOYMENT = Deployment(ADDRESSES)
+DEPLOYMENT = OfficialDeployment(ADDRESSES)
 ORIGINS = Origins(ADDRESSES)
 
 
@@ -273,7 +273,7 @@ def our_score(task: WebTask, end: End) -> float | None:
         Functions(contents),
         judge=Judge(),
     )
-    evaluators = build_evaluators(filled(DEPLOYMENT, task.eval), is_original=True)
+    evaluators = build_evaluators(fill_values(DEPLOYMENT, task.eval), is_original=True)
     return multiply(evaluate(ending) for evaluate in evaluators).score
 
 

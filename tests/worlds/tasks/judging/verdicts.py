@@ -7,9 +7,9 @@ from functools import cache
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.sites.content import open_content
+from agentgym_envs.webarena.deployments import EmbeddedDeployment, fill_values
 from agentgym_envs.webarena.evaluators import build_evaluators, multiply
 from agentgym_envs.webarena.evaluators.verdict import Verdict
-from agentgym_envs.webarena.places import EmbeddedPlace, filled
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.worlds.tasks.arriving import TASKS
 from worlds.tasks.drawing import STRIDE, TEMPLATES
@@ -34,8 +34,8 @@ def verdict(task: WebTask, solution: Solution | None = None) -> Verdict:
     """Play a task by its expert or in another way, and judge it."""
     solution = solution or TEMPLATES[task.intent_template_id].solve
     with played(task, open_content(), solution) as ending:
-        place = EmbeddedPlace("text", open_content())
-        evaluators = build_evaluators(filled(place, task.eval))
+        place = EmbeddedDeployment("text", open_content())
+        evaluators = build_evaluators(fill_values(place, task.eval))
         return multiply(evaluate(ending) for evaluate in evaluators)
 
 

@@ -18,7 +18,7 @@ from agentgym_envs.webarena.llm_judge import LLMJudge
 _ENDING = ".json"
 
 
-def read_given(name: str, value: Any) -> Any:
+def load_option(name: str, value: Any) -> Any:
     """Load a value given as `"module:name"` or `.json` file. Others pass through.
 
     Args:
@@ -50,7 +50,7 @@ def read_judge(value: Any) -> Judge | None:
     Raises:
         ValueError: it is none of them.
     """
-    read = read_given("judge", value)
+    read = load_option("judge", value)
     if isinstance(value, str) and callable(read):
         read = read()
     if isinstance(read, Mapping):

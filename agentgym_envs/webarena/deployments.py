@@ -60,7 +60,7 @@ class Episode:
             self.folder.cleanup()
 
 
-class Place(Protocol):
+class Deployment(Protocol):
     """Sites, and a way to begin an episode on them.
 
     Attributes:
@@ -85,7 +85,7 @@ class Place(Protocol):
         """
 
 
-class EmbeddedPlace:
+class EmbeddedDeployment:
     """The package's own sites. Every episode has its own copy.
 
     Args:
@@ -108,7 +108,7 @@ class EmbeddedPlace:
 
     def begin(self, task: WebTask, tree: str = "short") -> Episode:
         """Make ready: fresh databases, and a browser in which the agent is signed in."""
-        evaluators = build_evaluators(filled(self, task.eval))
+        evaluators = build_evaluators(fill_values(self, task.eval))
         episode = self.open(task, tree)
         episode.evaluators = evaluators
         return episode
@@ -139,16 +139,16 @@ class EmbeddedPlace:
         return TextBrowser(state)
 
 
-def filled(place: Place, value: Any) -> Any:
+def fill_values(deployment: Deployment, value: Any) -> Any:
     """Replace the placeholders in all text of a JSON value."""
     if isinstance(value, str):
-        return place.fill(value)
+        return deployment.fill(value)
     if isinstance(value, Mapping):
-        return {key: filled(place, inner) for key, inner in value.items()}
-    return [filled(place, inner) for inner in value] if isinstance(value, list) else value
+        return {key: fill_values(deployment, inner) for key, inner in value.items()}
+    return [fill_values(deployment, inner) for inner in value] if isinstance(value, list) else value
 
 
-def start_urls(place: Place, task: WebTask) -> list[str]:
+def start_urls(deployment: Deployment, task: WebTask) -> list[str]:
     """Return the addresses that a task begins with, each in a tab of its own.
 
     Raises:
@@ -156,7 +156,7 @@ def start_urls(place: Place, task: WebTask) -> list[str]:
     """
     urls = []
     for start in task.start_url.split(AND):
-        url = addresses.normal(place.fill(start))
+        url = addresses.normal(deployment.fill(start))
         if url is None:
             raise ValueError(
                 f"the task webarena_{task.task_id} begins at {start!r:.200}, which is no address; "
@@ -167,12 +167,12 @@ def start_urls(place: Place, task: WebTask) -> list[str]:
     return urls
 
 
-def open_start(place: Place, episode: Episode, task: WebTask) -> None:
+def open_start(deployment: Deployment, episode: Episode, task: WebTask) -> None:
     """Open the pages that a task begins with and show the first.
 
     Raises:
         ValueError: as `start_urls`.
     """
-    first, *others = start_urls(place, task)
+    first, *others = start_urls(deployment, task)
     episode.browser.open(first, episode.cookies, others)
     episode.visited.append(episode.browser.page().url)
