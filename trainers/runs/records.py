@@ -178,7 +178,7 @@ def _all_options(args: Any, further: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
-    """Add the callbacks that write a run's files (`docs/howto/runs.md`) and log warnings.
+    """Add the callbacks that write a run's files (`docs/reference/files.md`) and log warnings.
 
     Args:
         trainer: a `trainers.trl_bridge.run.RunMixin`.
