@@ -51,7 +51,7 @@ _MARKUP = re.compile(
     r"<[|｜][^\s<>'\"{}]+?[|｜]>|<(?:start|end)_of_turn>|<(?:sop|bos|eos)>|\[gMASK\]"
 )
 _COLUMNS = (
-    *("model", "`chat_template_kwargs`", "thoughts", "earlier turns", "rows of an episode"),
+    *("models", "`chat_template_kwargs`", "thoughts", "thoughts of earlier turns"),
     "an answer alone is written",
 )
 
@@ -65,33 +65,37 @@ def tokenizer_of(template: str) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def row_of(label: str, name: str, kwargs: dict[str, Any]) -> str:
-    """One line of the table."""
+def cells_of(name: str, kwargs: dict[str, Any]) -> tuple[str, ...]:
+    """The cells behind a model's label, as Markdown."""
     template = getattr(chat_template_utils, f"{name}_chat_template")
     chat = ChatFormat.from_tokenizer(tokenizer_of(template), template_kwargs=kwargs)
     form = chat.form
-    thoughts = "as the policy likes"
+    thoughts = "free"
     if form.opened:
-        thoughts = "the prompt opens one"
+        thoughts = "opened"
     elif form.is_quiet:
-        thoughts = "the prompt has an empty one"
+        thoughts = "empty"
     elif form.key is not None:
-        thoughts = "in markup of their own"
-    earlier, rows = "stay as sampled", "1"
+        thoughts = "own markup"
+    earlier = "kept"
     if chat.rewrites_history:
-        earlier, rows = "lose their thoughts", "one a turn"
+        earlier = "dropped"
     elif chat.frames.template != with_settings(template, kwargs):
-        earlier = "stay as sampled, by TRL's variant"
+        earlier = "kept by TRL's variant"
     written = chat.tokenizer.decode(chat.action_ids("ANSWER")).replace("\n", "\\n")
     variables = f"`{json.dumps(kwargs)}`" if kwargs else ""
-    cells = (label, variables, thoughts, earlier, rows, f"`{written}`".replace("|", "\\|"))
-    return f"| {' | '.join(cells)} |"
+    return (variables, thoughts, earlier, f"`{written}`".replace("|", "\\|"))
 
 
 def table() -> str:
-    """The table, as Markdown."""
-    rows = [row_of(label, name, kwargs) for label, name, each in FAMILIES for kwargs in each]
-    return "\n".join([f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|", *rows])
+    """The table, as Markdown. Models whose cells are equal share a row."""
+    labels: dict[tuple[str, ...], list[str]] = {}
+    for label, name, each in FAMILIES:
+        for kwargs in each:
+            labels.setdefault(cells_of(name, kwargs), []).append(label)
+    rows = [("; ".join(models), *cells) for cells, models in labels.items()]
+    lines = [f"| {' | '.join(cells)} |" for cells in (_COLUMNS, *rows)]
+    return "\n".join([lines[0], "|---" * len(_COLUMNS) + "|", *lines[1:]])
 
 
 if __name__ == "__main__":
