@@ -1,4 +1,4 @@
-"""What this machine has: the processor cores and the memory that a process may use."""
+"""The memory that a process may use."""
 
 from __future__ import annotations
 

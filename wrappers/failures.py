@@ -66,7 +66,7 @@ class FailureRules:
             raise ValueError(f"max_outage must be >= 0 seconds, got {self.max_outage}")
 
     def tolerate(self, failed: int, total: int) -> bool:
-        """Return whether the run goes on after so many failed episodes."""
+        """Return whether the run goes on after this number of failed episodes."""
         everything = 0 < failed >= total
         few = failed < self.min_failed or failed <= self.max_failed_share * total
         return few and not everything
@@ -169,7 +169,7 @@ class EpisodeRetries:
         self._alone: set[int] = set()  # given up, and not waited for
 
     def record_failure(self, key: int, cause: str, *, may_pass: bool = True) -> None:
-        """Record one failure of an episode; `settle` decides what comes of it.
+        """Record one failure of an episode, for `settle` to decide on.
 
         Args:
             key: the episode's place in the batch.
@@ -222,7 +222,7 @@ class EpisodeRetries:
         return again
 
     def seconds_to_wait(self) -> float | None:
-        """Return the seconds until `settle` lets episodes be played again; None if none wait."""
+        """Return the seconds until waiting episodes are retried, or None if none wait."""
         if self._outage is None or self._outage.resume_at is None:
             return None
         return max(0.0, self._outage.resume_at - time.monotonic())

@@ -38,7 +38,7 @@ class HorizonCurriculum:
     def __new__(cls, env: TextVectorEnv, schedule: HorizonSchedule) -> VectorHorizon: ...
 
     def __new__(cls, env: Any = None, schedule: Any = None) -> HorizonCurriculum:
-        """Choose the class that fits `env`; a copy is made of a class that has been chosen."""
+        """Choose the class that fits `env`. A copy keeps its class."""
         if cls is HorizonCurriculum:
             cls = EnvHorizon if isinstance(env, gym.Env) else VectorHorizon
         return super().__new__(cls)
@@ -70,7 +70,7 @@ class EnvHorizon(
 
 
 class VectorHorizon(HorizonCurriculum):
-    """`HorizonCurriculum` around a `TextVectorEnv`; all but resets is the vector's own."""
+    """`HorizonCurriculum` around a `TextVectorEnv`, which does all but resets."""
 
     def __init__(self, env: TextVectorEnv, schedule: HorizonSchedule) -> None:
         if not isinstance(env, TextVectorEnv):

@@ -1,4 +1,4 @@
-"""Pays success alone, where an environment pays for the way to it."""
+"""A reward for success alone, where an environment rewards progress."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gymnasium as gym
 
 
 class SuccessReward(gym.Wrapper[str, str, str, str], gym.utils.RecordConstructorArgs):
-    """Pays 1 when an episode ends in success, and 0 for everything else.
+    """Rewards the end of a successful episode with 1, and everything else with 0.
 
     A score that a wrong move takes back, as SciWorld's, teaches a policy that seldom succeeds not
     to try. `info["score"]` stays as it is.
@@ -19,7 +19,7 @@ class SuccessReward(gym.Wrapper[str, str, str, str], gym.utils.RecordConstructor
         gym.Wrapper.__init__(self, env)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one turn; its reward is 0 or 1."""
+        """Play one turn, with reward 0 or 1."""
         observation, _, terminated, truncated, info = self.env.step(action)
         is_won = (terminated or truncated) and bool(info["success"])
         return observation, float(is_won), terminated, truncated, info

@@ -1,4 +1,4 @@
-"""Turn horizons by optimizer step: ScalingInter (arXiv 2509.08755), a fixed and an adaptive one.
+"""Turn horizons by optimizer step: ScalingInter (arXiv 2509.08755), fixed and adaptive.
 
 All but `AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
 """
@@ -49,7 +49,7 @@ class FixedHorizon:
 
 @dataclass(frozen=True)
 class ScalingInter:
-    """Horizons in stages of equal length; the last one holds for ever after.
+    """Horizons in stages of equal length, the last of which never ends.
 
     Attributes:
         horizons: turns, one entry per stage, never falling.
@@ -76,7 +76,7 @@ class ScalingInter:
 
 @dataclass
 class AdaptiveHorizon:
-    """Horizons in stages; a stage ends when success within it has levelled off.
+    """Horizons in stages, each of which ends when its success has levelled off.
 
     Once per `window` of recorded steps, from the second window of a stage on, the mean success of
     the last window is compared with that of the window before. If it is not better by more than
@@ -147,12 +147,12 @@ class AdaptiveHorizon:
         return fmean(last) - fmean(before) <= self.tolerance * error
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what has been recorded, as JSON values."""
+        """Return the recorded steps and the starts of stages, as JSON values."""
         recorded = [[step, list(values)] for step, values in sorted(self._recorded.items())]
         return {"starts": list(self._starts), "recorded": recorded}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` returned; an empty dict begins anew.
+        """Restore the state that `state_dict` returned. An empty dict resets it.
 
         Raises:
             ValueError: the state has more stages than there are horizons.

@@ -1,4 +1,4 @@
-"""`agentgym envs`: what is registered, with splits, sizes, subtasks and turn limits."""
+"""`agentgym envs`: the registered environments with splits, subtasks and turn limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def table(rows: Sequence[Sequence[str]], *, numbers_from: int | None = None) -> str:
-    """Lay rows out as a Markdown table with aligned columns; bars in cells are escaped.
+    """Format rows as a Markdown table with aligned columns, with bars in cells escaped.
 
     Args:
         rows: the first one is the header.

@@ -1,4 +1,4 @@
-"""`agentgym new env`: writes the package of an environment that plays, to be made one's own."""
+"""`agentgym new env`: writes the package of a working environment as a template."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAME = re.compile(r"(?:([A-Za-z][\w-]*)/)?([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-
 
 @dataclass(frozen=True)
 class EnvironmentNames:
-    """What an environment is called in each place.
+    """The names of an environment.
 
     Attributes:
         env_id: Gymnasium's id.
@@ -34,7 +34,7 @@ class EnvironmentNames:
 
     @classmethod
     def of(cls, name: str) -> EnvironmentNames:
-        """Read what a user calls it: `tidy-up`, `TidyUp` or `mylab/TidyUp`.
+        """Parse a user's name for it: `tidy-up`, `TidyUp` or `mylab/TidyUp`.
 
         Raises:
             ValueError: it cannot be made the name of a module.
@@ -75,7 +75,7 @@ class EnvironmentNames:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the package, and print what to do with it."""
+    """Write the package, and print the next commands."""
     parser = OptionParser(
         prog="agentgym new",
         description="Write a working environment into a folder of its own: a small game with "

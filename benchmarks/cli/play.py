@@ -92,7 +92,7 @@ class Session:
         self._first = env.reset(seed=seed, options=_task_option(task_id))
 
     def run(self) -> None:
-        """Read lines and play them until `:quit`; EOFError and KeyboardInterrupt pass through."""
+        """Read lines and play them until `:quit`, EOFError or KeyboardInterrupt."""
         print(self.base.system_prompt)
         print("\nLines that begin with a colon are for this program; :help lists them.")
         self._show_start(*self._first)

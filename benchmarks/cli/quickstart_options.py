@@ -15,7 +15,7 @@ PPO_STEPS = 2
 
 @dataclass
 class QuickstartArguments(TemplateArguments):
-    """What the quickstart does."""
+    """The quickstart's options."""
 
     _argument_group_name: ClassVar[str] = "quickstart"
 
@@ -47,7 +47,7 @@ class QuickstartArguments(TemplateArguments):
     seed: int = option(0, "Seed of everything that is drawn.", min=0)
 
     def __post_init__(self) -> None:
-        """Check the numbers, and that a batch divides into what each optimizer step takes.
+        """Check the numbers, and that the optimizer steps divide a batch evenly.
 
         Raises:
             ValueError: one is not allowed, or it does not.

@@ -1,4 +1,4 @@
-"""What `agentgym quickstart` does: it measures, trains, and measures again."""
+"""The run of `agentgym quickstart`: measures, trains, and measures again."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Measurement:
     def run(
         self, name: str, model: Any, tokenizer: Any, *, global_step: int = 0
     ) -> dict[str, EvalResult]:
-        """Measure a policy; results by panel and way of sampling, such as `"test_greedy"`."""
+        """Return a policy's results by panel and sampling, such as `"test_greedy"`."""
         arguments, folder = self._arguments, Path(self._arguments.output_dir)
         policy = ModelPolicy.of_model(
             model,
@@ -85,7 +85,7 @@ class Measurement:
 def train_online(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
 ) -> int:
-    """Train by PPO or GRPO under the growing horizon; the model is changed in place.
+    """Train the model in place by PPO or GRPO under the growing horizon.
 
     Returns:
         The optimizer steps that were taken.
@@ -136,7 +136,7 @@ def train_online(
 def train_sft(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
 ) -> int:
-    """Imitate the expert on the training goals for the same time; the model is changed in place.
+    """Train the model in place to imitate the expert on the training goals.
 
     Returns:
         The optimizer steps that were taken.

@@ -1,4 +1,4 @@
-"""`agentgym compare`: policies on the same tasks, from whatever their episodes were kept in.
+"""`agentgym compare`: policies on the same tasks, from runs, sweeps or files.
 
 `benchmarks.compare.sides` reads the episodes; `trainers.evaluation.tally` has the statistics.
 """
@@ -118,7 +118,7 @@ def _named(path: str, choice: Choice) -> str:
 
 
 def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tuple[str, str]) -> str:
-    """Return the table of what the second gained over the first.
+    """Return the table of the second side's gains over the first.
 
     Of several panels the first row is the mean over them: pooled, the one with the most tasks would
     speak for all.
@@ -150,7 +150,7 @@ def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tupl
 
 
 class _Line(NamedTuple):
-    """A row: the tasks that both sides played, what each solved of them, and the difference."""
+    """A row: shared tasks, the success of each side on them, and the difference."""
 
     n_tasks: int
     first: float

@@ -36,7 +36,7 @@ Conditions = tuple[tuple[str, str], ...]
 
 
 class Origin(NamedTuple):
-    """Where an episode is from: by this a side's policies are distinguished."""
+    """The origin of an episode, which distinguishes a side's policies."""
 
     env_id: str
     panel: str
@@ -49,7 +49,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which of a side's episodes are meant.
+    """A filter of a side's episodes.
 
     Attributes:
         policy: those of this policy; None takes any.
@@ -86,7 +86,7 @@ EVERYTHING = Choice()
 
 
 def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
-    """Sum up the episodes under a path: in all, by scenario and by subtask.
+    """Tally the episodes under a path: in all, by scenario and by subtask.
 
     Failed episodes are passed over.
 
@@ -148,7 +148,7 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
 def _placed(
     episode: Trajectory, panel: str, limit: str, settings: Conditions
 ) -> tuple[Trajectory, Origin]:
-    """Return an episode with where it is from; a named panel stands as an environment of its own.
+    """Return an episode with its origin, with a named panel as an environment of its own.
 
     Two panels of one environment may give it other arguments, so that their tasks are others under
     the same ids.
@@ -166,7 +166,7 @@ def _pass_over(problem: str) -> None:
 
 
 def _circumstances(folder: Path) -> tuple[str, str, Conditions]:
-    """Return what a cell or a run notes down for its episodes.
+    """Return the panel, turn limit and conditions that a cell or run records.
 
     Returns:
         the panel's own name, empty where it has the environment's; the turn limit; the conditions.
@@ -179,7 +179,7 @@ def _circumstances(folder: Path) -> tuple[str, str, Conditions]:
 
 
 def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
-    """Refuse what would be pooled though it was not played by one policy.
+    """Refuse to pool episodes that were not played by one policy under one setting.
 
     Raises:
         ValueError: there are several policies or optimizer steps, or on one panel several
@@ -217,7 +217,7 @@ def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
 
 
 def _listed(there: Mapping[Origin, int]) -> str:
-    """Return a table of what a side holds: a row for each policy on each split."""
+    """Return a table of a side's episodes, with a row for each policy on each split."""
     steps: dict[tuple[str, str], set[int]] = {}
     limits: dict[tuple[str, str], set[str]] = {}
     counts: Counter[tuple[str, str]] = Counter()

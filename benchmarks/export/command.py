@@ -16,7 +16,7 @@ from trainers.options.parser import OptionParser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the package, and print what to do with it."""
+    """Write the package, and print the next commands."""
     parser = _parser()
     options = parser.parse_args(argv)
     try:

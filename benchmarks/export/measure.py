@@ -1,4 +1,4 @@
-"""How an environment's expert and chance fare on the same tasks."""
+"""Returns of an environment's expert and of the random policy on the same tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOLERANCE = 0.01
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured, on some tasks.
+    """The returns of the expert and of the random policy on some tasks.
 
     Attributes:
         split: the tasks'.
@@ -43,7 +43,7 @@ class Measurement:
 
     @property
     def margin(self) -> float:
-        """What chance leaves to the greatest reward on average, in tenths, rounded down."""
+        """The greatest reward minus the random policy's mean, in tenths, rounded down."""
         return math.floor(10 * (self.reward_range[1] - max(fmean(self.chance), self.least))) / 10
 
     @property

@@ -37,7 +37,7 @@ _ORACLE_PLACES = {"solve.sh": "solution/solve.sh", "play.py": "solution/play.py"
 
 @dataclass(frozen=True)
 class Package:
-    """What a package is made from.
+    """The content of a package.
 
     Attributes:
         env: what the server makes: a registered id, or `module:id`.

@@ -1,4 +1,4 @@
-"""Which distributions an environment's package depends on."""
+"""The distributions that an environment's package depends on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXTRAS = {"sciworld": "science", "searchqa": "search", "webshop": "search"}
 
 
 def requirements(sample: TextEnv) -> list[str]:
-    """Return what the package requires, pinned to what is installed here.
+    """Return the package's requirements, pinned to the installed versions.
 
     Args:
         sample: one of the environments.

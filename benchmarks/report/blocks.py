@@ -14,7 +14,7 @@ from benchmarks.cli.listing import table
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of some level; its text is plain."""
+    """A heading with plain text."""
 
     level: int
     text: str
@@ -63,7 +63,7 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Fold:
-    """Parts that a page shows when they are asked for."""
+    """Parts that a page shows on a click."""
 
     title: str
     parts: Sequence[Part]
@@ -73,7 +73,7 @@ Part = Heading | Text | Table | Gallery | Fold
 
 
 def as_markdown(parts: Sequence[Part]) -> str:
-    """Write parts as Markdown; what is folded on the page stands open under its title."""
+    """Write parts as Markdown, with folds open under their titles."""
     return "\n\n".join(_markdown(part) for part in parts)
 
 
@@ -92,5 +92,5 @@ def _markdown(part: Part) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape what Markdown would read as markup: a run's folder may have any name."""
+    """Escape Markdown's markup, since a run's folder may have any name."""
     return re.sub(r"([\\\[\]`*<]|(?<!\w)_|_(?!\w))", r"\\\1", text)

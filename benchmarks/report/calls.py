@@ -1,4 +1,4 @@
-"""How a sweep or an evaluation was called, when, and on what machine, as a part of a page."""
+"""The commands behind a sweep or an evaluation, as a part of a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.report.blocks import Part, Text
 
 
 def call_list(calls: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """List calls of commands; those that differ in their time alone are one.
+    """List calls of commands, merging those that differ in their time alone.
 
     Args:
         calls: their records, as `run_record` makes them.

@@ -1,4 +1,4 @@
-"""Results of `agentgym eval` as settings of a report: its JSON files, and JSONL files of episodes.
+"""Results of `agentgym eval`, in JSON or as JSONL episodes, as settings of a report.
 
 A result holds the success of each task and no turns, so that its subtasks have success alone.
 """
@@ -60,7 +60,7 @@ def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
 
 
 def read_result(path: Path) -> tuple[EvalResult, dict[str, Any]]:
-    """Read a result's file; the record too, which may hold more than the result.
+    """Read a result's file, and return the result and the whole record.
 
     Raises:
         ValueError: it is none.

@@ -15,7 +15,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Row:
-    """What the cells of one row have in common.
+    """The common settings of the cells of one row.
 
     Attributes:
         policy: who played.
@@ -75,7 +75,7 @@ def row_of(cell: Cell, *, fingerprint: str) -> Row:
 
 
 def distinguishing_settings(rows: Iterable[Row]) -> dict[Row, tuple[str, ...]]:
-    """Return what, besides policy and turn limit, distinguishes each row from the others.
+    """Return the settings, besides policy and turn limit, that distinguish each row.
 
     Such as `("temperature 0.2", "compat agentgym")`; usually empty.
     """

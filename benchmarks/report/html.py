@@ -75,7 +75,7 @@ def _cell(text: str, *, bar: bool) -> Markup:
 
 
 def _anchor(text: str) -> str:
-    """Return a text as the name of an element; different texts stay different."""
+    """Return a text as a unique element id."""
     plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     return plain if plain == text else f"{plain or 'part'}-{zlib.crc32(text.encode()):08x}"
 

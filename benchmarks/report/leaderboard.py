@@ -1,4 +1,4 @@
-"""The leaderboard: policies ranked by their success in sweeps and evaluations, as one HTML file."""
+"""The leaderboard: policies ranked by success in sweeps and evaluations, in one HTML file."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ _SPENT = ("tokens an episode", "cost an episode", "played")
 
 
 def _spent(settings: Sequence[Setting]) -> list[str]:
-    """Return what an episode took in tokens and money, and the day of the last one."""
+    """Return an episode's mean tokens and cost, and the day of the last one."""
     scored = sum(setting.whole.episodes for setting in settings)
     tokens = sum(setting.whole.tokens for setting in settings)
     priced = [setting for setting in settings if setting.whole.cost is not None]

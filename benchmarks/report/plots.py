@@ -67,7 +67,7 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
 
 
 def draw_costs(results: SweepResults, out: Path) -> list[Picture]:
-    """Draw success against what an episode cost, of all scenarios together."""
+    """Draw success against the costs of an episode, of all scenarios together."""
     return [
         draw_picture(
             out,
@@ -138,7 +138,7 @@ def draw_picture(out: Path, name: str, title: str, draw: Draw) -> Picture:
 
 
 def success_by_turns(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
-    """Return what draws success over the turns that were allowed."""
+    """Return a function that draws success over the turn limit."""
 
     def draw(axes: Any) -> None:
         limited = [s for s in settings if s.turns_allowed]
@@ -159,7 +159,7 @@ def success_by_turns(settings: Sequence[Setting], colours: Mapping[str, str]) ->
 
 
 def _apart(places: Sequence[int]) -> list[int]:
-    """Return those of sorted places whose labels have room beside one another, both ends first."""
+    """Return the sorted ticks whose labels do not overlap, both ends first."""
     least = (places[-1] - places[0]) / MOST_LABELS
     chosen = [places[-1]]
     for place in places[:-1]:
@@ -170,7 +170,7 @@ def _apart(places: Sequence[int]) -> list[int]:
 
 
 def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
-    """Return what draws pass@k over k."""
+    """Return a function that draws pass@k over k."""
 
     def draw(axes: Any) -> None:
         kinds = [", ".join(filter(None, [s.limit, *s.apart])) for s in settings]
@@ -190,7 +190,7 @@ def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) ->
 
 
 def success_by_cost(results: SweepResults, kind: str) -> Draw:
-    """Return what draws success against tokens, seconds or cost an episode."""
+    """Return a function that draws success against tokens, seconds or cost an episode."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     colours = colours_of(results)
@@ -217,7 +217,7 @@ def success_by_cost(results: SweepResults, kind: str) -> Draw:
 
 
 def _spent(setting: Setting, kind: str) -> float:
-    """Return what an episode cost, as the tables have it: failed ones took time, but no tokens."""
+    """Return the mean cost of an episode. Failed ones took time, but no tokens."""
     whole = setting.whole
     if kind == "tokens":
         return whole.tokens / max(whole.episodes, 1)

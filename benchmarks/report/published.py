@@ -1,4 +1,4 @@
-"""What the paper's agents reached on its panels, and where embedded data stand for the paper's."""
+"""The paper's panels, with its agents' success, and the panels of embedded data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def published_panel(env_id: str, digest: str) -> PublishedPanel | None:
 
 
 def data_label(env_id: str, sources: Iterable[str]) -> str:
-    """Return what must be known of an environment's data wherever its numbers stand.
+    """Return the label of an environment's embedded data, or an empty text.
 
     Args:
         env_id: the environment.

@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass
 class Setting:
-    """What one policy did in one scenario under one turn limit, all seeds together.
+    """The results of one policy in one scenario under one turn limit, over all seeds.
 
     Attributes:
         policy: who played.
@@ -91,7 +91,7 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """What must be known of the data wherever its numbers stand; see `data_label`."""
+        """The label of embedded data (`data_label`)."""
         return data_label(self.env_id, {source for _, source, _ in self.whole.successes})
 
     @property
@@ -112,7 +112,7 @@ class Setting:
 
     @property
     def published(self) -> PublishedPanel | None:
-        """The paper's panel, where it was played whole; else None."""
+        """The paper's panel where all of it was played, else None."""
         return published_panel(self.env_id, self.digest)
 
     @property
@@ -160,7 +160,7 @@ class SweepResults:
 
 
 def read_sweep(path: str | Path) -> SweepResults:
-    """Read a sweep's folder; it may be unfinished.
+    """Read the folder of a sweep, finished or not.
 
     Raises:
         ValueError: the folder holds no sweep.
@@ -237,7 +237,7 @@ def _setting(
 
 
 def add_episodes(setting: Setting, episodes: Sequence[Trajectory], seconds: float) -> None:
-    """Add a batch; its seconds are divided by turns, since its episodes were played together."""
+    """Add a batch, whose seconds are shared out by the turns of its episodes."""
     turns = [max(len(episode.turns), 1) for episode in episodes]
     for episode, share in zip(episodes, turns, strict=True):
         took = seconds * share / sum(turns)

@@ -127,7 +127,7 @@ def _have_costs(settings: Sequence[Setting]) -> bool:
 def _measured(
     tally: Tally, num_requested: int | None = None, *, has_costs: bool = False
 ) -> list[str]:
-    """Return the cells of `METRICS`; episodes `of` those asked for, where some are missing."""
+    """Return the cells of `METRICS`."""
     scored, num_played = max(tally.episodes, 1), tally.num_played
     cost = None if tally.cost is None else tally.cost / max(num_played, 1)
     return [
@@ -156,7 +156,7 @@ def _cut_short(tally: Tally) -> str:
 
 
 def total_costs(settings: Sequence[Setting]) -> dict[str, float]:
-    """Return what each policy cost in all, by its name, where that was recorded."""
+    """Return each policy's total cost by its name, where it was recorded."""
     costs: dict[str, float] = {}
     for setting in settings:
         if setting.whole.cost is not None:
@@ -166,7 +166,7 @@ def total_costs(settings: Sequence[Setting]) -> dict[str, float]:
 
 
 def pass_table(settings: Sequence[Setting]) -> Rows | None:
-    """Return pass@k by policy; None where each task was played once."""
+    """Return pass@k by policy, or None where each task was played once."""
     most = max((s.whole.samples for s in settings), default=0)
     ks = [k for k in PASS_AT if k <= most]
     if len(ks) < 2:
@@ -178,7 +178,7 @@ def pass_table(settings: Sequence[Setting]) -> Rows | None:
 
 
 def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Rows | None:
-    """Compare settings two by two on the tasks that both played; None where no two share a task.
+    """Compare settings two by two on their shared tasks. None where no two share one.
 
     At most `MOST_PAIRS` pairs; `pair_note` tells of the others.
 
@@ -204,7 +204,7 @@ def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Row
 
 
 def pair_note(settings: Sequence[Setting], *, equal_limits: bool = True) -> str:
-    """Return how many pairs `pair_table` leaves out and how to see them; empty where it has all."""
+    """Return a note on the pairs that `pair_table` leaves out, or an empty text."""
     more = len(_pairs(settings, equal_limits)) - MOST_PAIRS
     if more < 1:
         return ""
@@ -231,7 +231,7 @@ def points(gain: Estimate) -> str:
 
 
 def with_interval(estimate: Estimate | None) -> str:
-    """Write a rate with its interval: `57.8% (47.5 to 67.5)`; empty where there is none."""
+    """Write a rate with its interval: `57.8% (47.5 to 67.5)`."""
     if estimate is None:
         return ""
     return f"{100 * estimate.value:.1f}% ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"

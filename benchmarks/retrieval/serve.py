@@ -1,4 +1,4 @@
-"""`agentgym serve-retriever`: serves a corpus by Search-R1's protocol until it is interrupted."""
+"""`agentgym serve-retriever`: serves a corpus by Search-R1's protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of a sweep: what workers are given, and what they report."""
+"""Batches of a sweep and the reports of its workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_BATCHES = 64
 
 
 class BatchKey(NamedTuple):
-    """Which batch of a sweep it is: the cell's name, and its number there."""
+    """A batch's key in a sweep: the cell's name and the number there."""
 
     cell: str
     number: int
@@ -45,7 +45,7 @@ class Batch:
 
 
 class BatchOutcome(NamedTuple):
-    """What became of those of a batch's episodes that have ended.
+    """Counts of a batch's ended episodes.
 
     Attributes:
         failed: those whose machinery broke.
@@ -59,7 +59,7 @@ class BatchOutcome(NamedTuple):
 
     @classmethod
     def of_seat(cls, counts: MutableSequence[int], seat: int) -> BatchOutcome:
-        """Return the outcome of the batch in a seat, from what a worker counts."""
+        """Return the outcome of the batch in a seat, from a worker's counts."""
         first = seat * len(cls._fields)
         return cls(*counts[first : first + len(cls._fields)])
 
@@ -70,12 +70,12 @@ class BatchOutcome(NamedTuple):
 
 
 def no_counts() -> list[int]:
-    """Return what a worker counts before it plays: a `BatchOutcome` for each seat."""
+    """Return a worker's counts before it plays: a zero `BatchOutcome` for each seat."""
     return list(BatchOutcome() * MOST_BATCHES)
 
 
 class Sharers(Protocol):
-    """How many workers share what `max_requests` allows; another one may write it at any time."""
+    """The number of workers that share `max_requests`, which another process may write."""
 
     value: int
 
@@ -88,7 +88,7 @@ class LocalSharers:
 
 
 class Report(NamedTuple):
-    """What a worker has done.
+    """A worker's report.
 
     Attributes:
         ended: the batches that have ended: what became of their episodes, or what broke.

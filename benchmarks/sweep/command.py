@@ -1,4 +1,4 @@
-"""`agentgym sweep`: plays a suite with several policies, turn limits and seeds, and never twice."""
+"""`agentgym sweep`: plays a suite with several policies, turn limits and seeds."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def sweep(
     budgets: EpisodeArguments | None = None,
     loading: PolicyLoadingArguments | None = None,
 ) -> Outcome:
-    """Play what a sweep's folder lacks, and return how it went.
+    """Play a sweep's missing batches, and return the outcome.
 
     Args:
         arguments: the grid, and where it is played.

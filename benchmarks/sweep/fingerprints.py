@@ -43,7 +43,7 @@ def policy_fingerprint(
     *,
     template: TemplateArguments | None = None,
 ) -> str:
-    """Return a digest of what a policy is: of the files that it is loaded from, or its endpoint.
+    """Return a digest of a policy: of the files that it is loaded from, or of its endpoint.
 
     It is empty where there is none: expert, chance and baselines have no files, and addresses and
     Hugging Face ids are taken at their name.

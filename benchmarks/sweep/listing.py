@@ -1,4 +1,4 @@
-"""`agentgym suites`: the suites that are shipped, and what one of them or of a user's own holds."""
+"""`agentgym suites`: the shipped suites, and the panels of one suite."""
 
 from __future__ import annotations
 

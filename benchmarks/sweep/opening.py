@@ -1,4 +1,4 @@
-"""Opens what a cell names: its policy and its environments."""
+"""Opens a cell's policy and its environments."""
 
 from __future__ import annotations
 

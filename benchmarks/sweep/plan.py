@@ -1,4 +1,4 @@
-"""What a sweep plays: cells, each cut into batches.
+"""The cells of a sweep, each cut into batches.
 
 A cell is one policy on one panel with one turn limit and one seed. Its episodes are cut into
 batches in a fixed order, and each batch's random numbers depend on the cell and the batch alone: so
@@ -50,7 +50,7 @@ _BY_ENVIRONMENT = frozenset(
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the grid, without its secrets, which `agentgym_envs.machinery.secrets` reveals.
+    """One entry of the grid, without its secrets (`agentgym_envs.machinery.secrets`).
 
     Attributes:
         policy: who plays.
@@ -107,7 +107,7 @@ class Cell:
 
     @property
     def batches(self) -> list[tuple[str, ...]]:
-        """The task ids of each batch; a task's samples stand side by side."""
+        """The task ids of each batch, with a task's samples side by side."""
         episodes = [task for task in self.tasks for _ in range(self.samples)]
         return [
             tuple(episodes[start : start + self.batch_size])
@@ -139,7 +139,7 @@ def _shown_setting(setting: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def slug(name: str) -> str:
-    """Return a name as part of a path; different names stay different."""
+    """Return a name as a unique part of a path."""
     plain = re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("_.") or "policy"
     return plain if plain == name else f"{plain[-60:]}-{zlib.crc32(name.encode()):08x}"
 
@@ -254,7 +254,7 @@ def differences(requested: Cell, stored: Cell) -> list[str]:
 
 
 def conditions(cell: Cell) -> dict[str, str]:
-    """Return what decides a cell's episodes beside policy, place, tasks, turn limit and seed.
+    """Return the settings that decide a cell's episodes beside its own fields.
 
     Cells of equal conditions may be pooled. What is None or empty is left out.
     """
@@ -265,7 +265,7 @@ def conditions(cell: Cell) -> dict[str, str]:
 
 
 def environment_changes(cell: Cell) -> dict[str, str]:
-    """Return what makes a cell's environment another than the registered one; mostly nothing."""
+    """Return a cell's arguments and wrappers of the environment, mostly none."""
     settings = dict(cell.settings)
     kwargs = read_object("env_kwargs", settings.get("env_kwargs"))
     return _in_words({**masked(kwargs, in_kwargs=True), "wrapper": settings.get("wrapper")})

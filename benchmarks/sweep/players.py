@@ -1,4 +1,4 @@
-"""Where a sweep's batches are played: processes of this machine, or the actors of a Ray cluster.
+"""Players of a sweep's batches: processes of this machine, or actors of a Ray cluster.
 
 A worker that dies is replaced and its batches given to others; so is one that hangs: each shows
 every second that it runs, whatever its batches are doing.
@@ -210,18 +210,18 @@ class _Actor:
         self._ray.kill(self._actor)
 
     def close(self) -> None:
-        """Do nothing: Ray ends an actor that nobody holds."""
+        """Do nothing, since Ray ends an actor without references."""
 
 
 class _RayWorker(Worker):
-    """A worker in a Ray actor, which is told and asked in a second thread."""
+    """A worker in a Ray actor, which answers in a second thread."""
 
     def play_as(self, sharers: int, batch: Batch | None, more: bool) -> Report:
-        """Play as one of so many workers; see `play`."""
+        """Play as one of several workers (`play`)."""
         self.sharers.value = sharers
         return self.play(batch, more=more)
 
     def answer(self, sharers: int) -> list[int]:
-        """Show that the actor runs, and return what it has counted."""
+        """Show that the actor runs, and return its counts."""
         self.sharers.value = sharers
         return list(self.counts)

@@ -21,7 +21,7 @@ HUNG_SECONDS = 300.0
 
 
 class ProcessPlayer:
-    """A worker in a process of its own; where it dies the others play on.
+    """A worker in a process of its own, which may die alone.
 
     Args:
         threads: torch threads.
@@ -44,11 +44,11 @@ class ProcessPlayer:
         self._process: BaseProcess | None = None
 
     def share(self, sharers: int) -> None:
-        """Say how many workers share what `max_requests` allows."""
+        """Set the number of workers that share `max_requests`."""
         self._sharers.value = sharers
 
     def submit(self, batch: Batch | None, more: bool) -> Future[Report]:
-        """Have the worker play; see `Worker.play`."""
+        """Submit work to the worker (`Worker.play`)."""
         if batch is not None:
             BatchOutcome().put(self._counts, batch.seat)
         others = set(active_children())
@@ -63,7 +63,7 @@ class ProcessPlayer:
         return future
 
     def played(self, batch: Batch) -> BatchOutcome:
-        """Return what became so far of a batch that the worker plays."""
+        """Return the counts of a batch that the worker plays."""
         return BatchOutcome.of_seat(self._counts, batch.seat)
 
     def is_hung(self) -> bool:
@@ -76,7 +76,7 @@ class ProcessPlayer:
             self._process.kill()
 
     def close(self) -> None:
-        """Give up what is under way, and end the process."""
+        """Abandon the running batches, and end the process."""
         if self._process is not None:
             try:
                 self._pool.submit(_close)

@@ -26,7 +26,7 @@ MOST_BROKEN = 3
 
 @dataclass
 class Outcome:
-    """How a call of the sweep went.
+    """The outcome of one call of the sweep.
 
     Attributes:
         num_played: episodes played in this call.
@@ -150,7 +150,7 @@ class _Progress:
         )
 
     def follow(self, batch: Batch, played: BatchOutcome) -> None:
-        """Take in what became of a batch's episodes so far."""
+        """Record the counts of a batch under way."""
         before = self._seen.get(batch.key, BatchOutcome())
         self._seen[batch.key] = played
         failed, scored, successes = (now - then for now, then in zip(played, before, strict=True))
@@ -163,7 +163,7 @@ class _Progress:
         )
 
     def gave_up(self, batch: Batch) -> None:
-        """Count the episodes of a batch that nobody plays any more."""
+        """Count the episodes of an abandoned batch."""
         self.follow(batch, BatchOutcome())
         self._shown.add(self._names[batch.cell.policy], episodes=_size(batch))
 

@@ -1,4 +1,4 @@
-"""A sweep's folder: one file per finished batch, put there whole or not at all.
+"""A sweep's folder, with one file per finished batch, written atomically.
 
     DIR/sweep.json                          the commands, versions and machine, one entry a call
     DIR/cells/<cell>/cell.json              what the cell plays
@@ -47,7 +47,7 @@ class SweepFolder:
         self.path = Path(path)
 
     def cells(self) -> list[Cell]:
-        """List the stored cells by name; other folders are passed over with a warning.
+        """List the stored cells by name. Other folders are skipped with a warning.
 
         Raises:
             ValueError: the folder holds no sweep.
@@ -66,7 +66,7 @@ class SweepFolder:
         return cells
 
     def claim(self, cells: Sequence[Cell]) -> None:
-        """Record what is to be played.
+        """Record the cells that are to be played.
 
         A cell that no batch was played of is free, whoever claimed it.
 
@@ -159,7 +159,7 @@ class SweepFolder:
 
     @property
     def costs(self) -> Costs:
-        """What all requests to servers cost."""
+        """The costs of all requests to servers."""
         return Costs(self.path / COSTS_FILE)
 
     def limits(self, endpoint: Endpoint) -> Path:
@@ -199,7 +199,7 @@ class SweepFolder:
         return [self._batch(cell, n) for n in numbers if self.is_done(cell, n)]
 
     def ended(self, cell: Cell) -> str:
-        """Return when the last batch of a cell ended, in ISO 8601; empty where it was not noted."""
+        """Return the end of a cell's last batch in ISO 8601, or an empty text."""
         records = (_record(file.with_suffix(".json")) for file in self.files(cell))
         return max((str(record.get("ended", "")) for record in records), default="")
 
@@ -212,7 +212,7 @@ class SweepFolder:
         return max(noted, default=None)
 
     def _differences(self, cell: Cell) -> str:
-        """Return how the cell of this name that is there differs; empty where it does not."""
+        """Return the stored cell's differences, or an empty text."""
         file = self._of(cell) / CELL_FILE
         if not file.exists():
             return ""
@@ -231,7 +231,7 @@ def _pass_over(problem: str) -> None:
 
 
 def _seconds(file: Path) -> float:
-    """Return what a batch took; 0 where that is not on record any more, with a warning."""
+    """Return a batch's seconds, or 0 with a warning where the record is lost."""
     try:
         return float(read_json(file)["seconds"])
     except (ValueError, KeyError, TypeError) as error:
@@ -240,7 +240,7 @@ def _seconds(file: Path) -> float:
 
 
 def _record(file: Path) -> dict[str, Any]:
-    """Return what is noted of a batch; empty where that cannot be read, which `_seconds` tells."""
+    """Return a batch's record, or an empty one where it cannot be read."""
     try:
         return read_json(file)
     except (ValueError, TypeError):

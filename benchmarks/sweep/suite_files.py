@@ -53,7 +53,7 @@ def find_suite(name: str) -> Suite:
 
 
 def read_suite(path: Path) -> Suite:
-    """Read a suite's file; the modules of its environments are imported.
+    """Read a suite's file, and import the modules of its environments.
 
     Raises:
         ValueError: the file is no suite.

@@ -1,4 +1,4 @@
-"""What a suite is: panels of tasks, one per environment, and what pins them.
+"""Suites: panels of tasks, one per environment, pinned by digests.
 
 A panel's task ids come from its environment; where the panel has a digest they must have it, so
 that today's number is about the same tasks as last year's. `benchmarks.sweep.suite_files` reads

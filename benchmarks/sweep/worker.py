@@ -1,4 +1,4 @@
-"""Plays batches of cells, in whatever process: what a pool's process or a Ray actor runs.
+"""The worker that plays batches of cells, in a pool's process or in a Ray actor.
 
 A model that is loaded here plays one batch after the other. Of policies behind servers, a batch
 begins while the last episodes of the one before are played, so that the requests that are allowed
@@ -62,7 +62,7 @@ lacks, and a budget that is spent, which ends the sweep."""
 
 @dataclass(eq=False)
 class _Play:
-    """A batch under way; `max_requests` is 0 where no server is asked."""
+    """A batch under way, with `max_requests` 0 where no server is asked."""
 
     batch: Batch
     folder: SweepFolder
@@ -73,7 +73,7 @@ class _Play:
     seconds: float
 
     def take_turns(self) -> bool:
-        """Play on as far as answers have come; False where every episode has ended."""
+        """Play the turns whose answers have come. False once every episode has ended."""
         turns = self.episodes.next_turns()
         for group, actions in turns or ():
             self.episodes.record_turns(group, group.env.step(actions))

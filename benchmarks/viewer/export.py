@@ -30,7 +30,7 @@ ENDINGS = (".html", ".htm")
 def export(
     index: Index, path: str | Path, *, with_scenes: bool = False, with_tokens: bool = False
 ) -> int:
-    """Write what an index holds to a file.
+    """Write an index's runs and episodes to a file.
 
     Args:
         index: what is shown; it is brought up to date first.
@@ -115,7 +115,7 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
 
 
 def _shown(show: Callable[[Trajectory, Path], Any], index: Index, number: int) -> Any:
-    """Return what there is to see of an episode; None where its tokens cannot be read."""
+    """Return a view of an episode, or None where its tokens cannot be read."""
     try:
         return show(index.trajectory(number), index.folder(number))
     except LookupError:

@@ -84,7 +84,7 @@ class Index:
         self._forget()
 
     def update(self, budget_s: float | None = None) -> bool:
-        """Read what has been written since the last call.
+        """Read the lines that were written since the last call.
 
         Args:
             budget_s: stop after so many seconds.
@@ -129,7 +129,7 @@ class Index:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read, a sentence each, with the file's name and the line."""
+        """The problems of files and lines, a sentence each."""
         with self._lock:
             of_runs = [f"{run.name}: {run.problem}" for run in self.runs if run.problem]
             of_files = [
@@ -205,7 +205,7 @@ class Index:
         )
 
     def _forget_replaced(self, places: Places) -> None:
-        """Forget what was read of files that held no episodes and are replaced or gone.
+        """Forget files without episodes that are replaced or gone.
 
         No entry is theirs, so that the numbers of the others stay.
         """
@@ -230,7 +230,7 @@ class Index:
                 self.runs.append(run)
 
     def _read(self, file: EpisodeFile, deadline: float | None) -> bool:
-        """Read a file's new lines; False where the time was up before its end."""
+        """Read a file's new lines. False where the deadline passed before its end."""
         progress = self._progress.setdefault(file.name, _Progress())
         state = _state(file.path)
         if progress.is_other or progress.state == state or state is None:
@@ -273,7 +273,7 @@ class Index:
         return True
 
     def _note(self, file: EpisodeFile, problem: str) -> None:
-        """Note what is wrong with a file as a whole, and when the file was changed."""
+        """Record a file's problem and the time of its last change."""
         state = _state(file.path)
         self._of_files[file.name] = (0.0 if state is None else state[1] / 1e9), problem
 
@@ -328,7 +328,7 @@ class Index:
         return next(self._lines([entry]))
 
     def _lines(self, entries: list[Entry]) -> Iterator[bytes]:
-        """Yield each entry's line; empty where the file is gone."""
+        """Yield each entry's line, empty where the file is gone."""
         start = 0
         while start < len(entries):
             end = start

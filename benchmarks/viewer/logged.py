@@ -21,7 +21,7 @@ _FOLDERS = {"output_dir", "logging_dir", "run_name"}
 
 
 def curve_of(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return what a training run logged, as JSON values.
+    """Return a training run's logged metrics as JSON values.
 
     Args:
         run: any run; others than training runs logged nothing.
@@ -39,7 +39,7 @@ def curve_of(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
 
 
 def _logged(run: Run) -> list[dict[str, float]]:
-    """Return the numbers of a run's log, and before and after it what a quickstart measured."""
+    """Return a run's logged numbers, between a quickstart's two measurements."""
     entries = [
         {name: value for name, value in entry.items() if type(value) in (int, float)}
         for entry in check_metrics(run.folder)[0]

@@ -17,7 +17,7 @@ from trainers.runs.reader import RunFolder, find_runs, without_endings
 
 @dataclass(frozen=True)
 class Run:
-    """Something that was played as a whole: a training run, a sweep's cell, or a file of episodes.
+    """A training run, a sweep's cell, or a file of episodes.
 
     Attributes:
         name: its path below the root, with `/`; `"."` for the root itself.
@@ -46,7 +46,7 @@ class Run:
     has_options: bool = False
 
     def to_json(self, policies: dict[str, str]) -> dict[str, Any]:
-        """Return what the page shows of it; `policies` are the short names of policies."""
+        """Return the run's JSON values for the page, with short names of `policies`."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -80,14 +80,14 @@ class EpisodeFile:
 
 @dataclass(frozen=True)
 class Places:
-    """What there is to read: `runs`, and their `files` in a fixed order."""
+    """The runs under a folder, and their files in a fixed order."""
 
     runs: list[Run]
     files: list[EpisodeFile]
 
 
 def find_places(root: Path) -> Places:
-    """List the runs and files under a folder; or those of a single file.
+    """List the runs and files under a folder, or the run of a single file.
 
     Links that lead out of the folder are not followed.
     """
@@ -106,7 +106,7 @@ def find_places(root: Path) -> Places:
 
 
 def _run_of(source: RunFolder, root: Path) -> Run:
-    """Return a run; facts that its files lack are left out, and named as its problem."""
+    """Return a run, with unreadable facts left out and named as its problem."""
     try:
         run = _MAKERS[source.kind](source, root)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -133,7 +133,7 @@ def _metrics_problems(folder: Path, _size: int, _changed: int) -> list[str]:
 
 
 def _why_not_read(file: Path, home: Path) -> str | None:
-    """Return why a file is not read, in words; None where it is, `""` where it is passed over."""
+    """Return why a file is not read: None where it is, `""` where it is ignored."""
     try:
         if not file.resolve().is_relative_to(home):
             return ""
@@ -194,7 +194,7 @@ def _turn_limit(source: RunFolder, cell: Cell) -> str:
 
 
 def _sweep_of(name: str) -> str:
-    """Return the path of the sweep that a cell's folder lies in; empty for the root's."""
+    """Return the path of a cell's sweep, empty for the root's."""
     return f"/{name}".rpartition(f"/{CELLS}/")[0].removeprefix("/")
 
 
@@ -230,7 +230,7 @@ def _ended(record: Any) -> str:
 
 
 def _summary(record: dict[str, Any]) -> dict[str, str]:
-    """Return what the quickstart measured before and after, in words."""
+    """Describe the quickstart's success before and after training."""
     if not {"success_before", "success_after", "ci95_gain", "n_tasks"} <= set(record):
         return {}
     before, after = record["success_before"], record["success_after"]

@@ -1,4 +1,4 @@
-"""Our environments as GEM's (`gem.make`); needs the package `gem-llm`."""
+"""Our environments as GEM's (`gem.make`), with the package `gem-llm`."""
 
 from __future__ import annotations
 

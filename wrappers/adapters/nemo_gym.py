@@ -1,4 +1,4 @@
-"""Our environments as a resources server of NeMo-Gym; needs the package `nemo-gym`.
+"""Our environments as a resources server of NeMo-Gym, with the package `nemo-gym`.
 
 `gymnasium_agent` plays it: the rows of its data set name the environment and the task.
 """
@@ -22,7 +22,7 @@ from wrappers.serving.sessions import Sessions
 
 
 class AgentGymServerConfig(BaseResourcesServerConfig):  # type: ignore[misc]
-    """`max_sessions` episodes are played at once; one is given up after an hour without a turn."""
+    """The server's config: `max_sessions` episodes at once, each for an hour without a turn."""
 
     max_sessions: int = 1024
 

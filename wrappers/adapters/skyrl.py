@@ -1,4 +1,4 @@
-"""Our environments as SkyRL's (`skyrl_gym.make`); needs the package `skyrl-gym`."""
+"""Our environments as SkyRL's (`skyrl_gym.make`), with the package `skyrl-gym`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SkyRLEnv(BaseTextEnv):  # type: ignore[misc]
         )
 
     def get_metrics(self) -> dict[str, Any]:
-        """Return what SkyRL averages over episodes."""
+        """Return the metrics that SkyRL averages over episodes."""
         return {key: float(self._info[key]) for key in ("success", "score") if key in self._info}
 
     def close(self) -> None:

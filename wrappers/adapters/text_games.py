@@ -111,7 +111,7 @@ class TextGame(TextEnv):
         )
 
     def available_actions(self) -> list[str] | None:
-        """List the actions that the game's `info` lists; None where it lists none."""
+        """List the actions of the game's `info`. None where it lists none."""
         _ = self.task
         return None if self._available is None else list(self._available)
 

@@ -1,4 +1,4 @@
-"""Our environments as a task set of verifiers (`vf-eval`, prime-rl); needs the package `verifiers`.
+"""Our environments as a task set of verifiers (`vf-eval`, prime-rl).
 
 Verifiers finds a task set by the name of an importable module without dots: one of yours that
 imports the three public classes and lists them in `__all__`.
@@ -50,7 +50,7 @@ class AgentGymTaskset(vf.Taskset[AgentGymTask, AgentGymConfig]):  # type: ignore
     """The tasks of a split."""
 
     def load(self) -> Iterator[AgentGymTask]:
-        """Yield them in the split's order; the instruction text is their system prompt.
+        """Yield the tasks in the split's order, with the instruction text as system prompt.
 
         Raises:
             ValueError: no environment is named, or there is no such one, or no such split.
@@ -96,7 +96,7 @@ class AgentGymHarness(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Have the model answer the conversation; a full context ends it without a reply."""
+        """Sample the model's reply. A full context ends the conversation without one."""
         system_prompt, prompt = self.resolve_prompt(data)
         messages = [message_to_wire(message) for message in prompt]
         if system_prompt:

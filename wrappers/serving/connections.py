@@ -1,4 +1,4 @@
-"""Bounds the connections of a server, whoever opens them: how many, and how long a request takes.
+"""Bounds on a server's connections: their number, and the seconds of a request.
 
 Uvicorn answers whatever has arrived, and waits for the rest without a limit.
 """

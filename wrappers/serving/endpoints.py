@@ -1,4 +1,4 @@
-"""What the protocols' tables of endpoints are made of."""
+"""Tables of endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is served: environments by the name that their addresses have."""
+"""The served environments by their names in addresses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ServedEnvironment:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self) -> gym.Env[Any, Any]:
-        """Make one; whoever calls closes it."""
+        """Make an environment, which the caller closes."""
         # Gymnasium's checker cannot step any more once the first reset was refused.
         return gym.make(self.env_id, disable_env_checker=True, **self.kwargs)
 

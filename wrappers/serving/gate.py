@@ -1,4 +1,4 @@
-"""Lets in whoever may ask: the Host and Origin headers, the token, the length of bodies."""
+"""Checks of requests: the Host and Origin headers, the token, the length of bodies."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def read_object(text: str | bytes) -> dict[str, Any]:
 
 
 async def read_body(request: Request) -> dict[str, Any]:
-    """Return a request's JSON object; an empty body is an empty one.
+    """Return a request's JSON object, an empty one for an empty body.
 
     Raises:
         ValueError: it is none.
@@ -35,7 +35,7 @@ async def read_body(request: Request) -> dict[str, Any]:
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a whole number as clients write one: `3`, `3.0` or `"3"`; None for all else.
+    """Return the int of `3`, `3.0` or `"3"`, None for all else.
 
     The servers whose protocols are spoken here take all three.
     """
@@ -46,7 +46,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def without_fraction(value: Any) -> Any:
-    """Return `3.0` as `3`, which is the same number in JSON; all else as it is."""
+    """Return `3.0` as `3`, the same number in JSON, and all else unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -1,4 +1,4 @@
-"""The bounds that a server keeps, whoever asks."""
+"""The bounds of a server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPARE_CONNECTIONS = 256
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server allows.
+    """The bounds of sessions, requests and messages.
 
     Attributes:
         max_sessions: environments at once, over all protocols.
@@ -55,5 +55,5 @@ class Limits:
 
     @property
     def short_patience(self) -> float:
-        """Seconds for which a session made over HTTP is kept while nobody plays on it."""
+        """Seconds for which an unused session made over HTTP is kept."""
         return min(_SHORT_PATIENCE, self.idle_timeout)

@@ -10,7 +10,7 @@ WINDOW = 60.0
 
 
 class Metrics:
-    """What a server has done since it started."""
+    """A server's counts since it started."""
 
     def __init__(self) -> None:
         self._active = 0
@@ -22,15 +22,15 @@ class Metrics:
         self._started = time.monotonic()
 
     def count_opening(self, env: str) -> None:
-        """A session was opened."""
+        """Count an opened session."""
         self._openings[env] += 1
 
     def count_refusal(self) -> None:
-        """A session was refused, for there was no room."""
+        """Count a session that was refused at capacity."""
         self._refusals += 1
 
     def count_step(self, env: str) -> None:
-        """A step was played."""
+        """Count a step."""
         self._steps[env] += 1
         second = int(time.monotonic())
         if self._seconds and self._seconds[-1][0] == second:
@@ -40,11 +40,11 @@ class Metrics:
             self._forget(second)
 
     def count_failure(self, env: str) -> None:
-        """An environment's machinery broke."""
+        """Count a failure of an environment."""
         self._failures[env] += 1
 
     def set_active(self, number: int) -> None:
-        """So many sessions are open."""
+        """Set the number of open sessions."""
         self._active = number
 
     def steps_per_second(self) -> float:

@@ -1,4 +1,4 @@
-"""Runs the server with uvicorn until it is told to stop."""
+"""Runs the server with uvicorn until SIGINT or SIGTERM."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Server(uvicorn.Server):
 
 
 def make_server(app: Starlette, *, host: str) -> uvicorn.Server:
-    """Return uvicorn with this server's bounds; its `serve` takes the sockets to listen on."""
+    """Return uvicorn with this server's bounds. Its `serve` takes the listening sockets."""
     sessions: Sessions = app.state.sessions
     limits = sessions.limits
     config = uvicorn.Config(

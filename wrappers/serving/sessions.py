@@ -1,4 +1,4 @@
-"""Sessions: one environment each, counted, timed and closed whoever vanishes."""
+"""Sessions of one environment each, counted, timed and always closed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AtCapacity(RuntimeError):
 
 
 class Session:
-    """One environment of a client; calls wait for each other.
+    """One environment of a client, with one call at a time.
 
     Args:
         environment: what is played.
@@ -98,7 +98,7 @@ class Session:
     async def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin an episode; an environment that broke is replaced before.
+        """Begin an episode, with a fresh environment where the last one broke.
 
         Raises:
             EnvFailure, ValueError, TypeError: as the environment's own `reset`.
@@ -133,7 +133,7 @@ class Session:
             return await self._call(lambda host: question(host.env))
 
     async def close(self, reason: str) -> None:
-        """Close the environment and log the end; the second time only waits for the first."""
+        """Close the environment and log the end, once."""
         if self._closing is None:
             self.ended.set_result(reason)
             self._closing = asyncio.ensure_future(self._close(reason))
@@ -225,7 +225,7 @@ class Sessions:
         return session
 
     async def close(self, session: Session, reason: str) -> None:
-        """Close a session; it counts as open until its environment has closed."""
+        """Close a session, which counts as open until its environment has closed."""
         try:
             await session.close(reason)
         finally:
@@ -240,7 +240,7 @@ class Sessions:
             await asyncio.wait_for(closed, CLOSE_SECONDS)
 
     async def reap(self) -> None:
-        """Close idle sessions, for ever; nobody waits for one that does not close."""
+        """Close idle sessions for ever, without waiting for one that does not close."""
         while True:
             await asyncio.sleep(min(self.limits.idle_timeout / 4, 15.0))
             moment = time.monotonic()

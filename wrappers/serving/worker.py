@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """An environment in a daemon thread; to be made where an event loop runs.
+    """An environment in a daemon thread, made where an event loop runs.
 
     A thread cannot be killed: one that hangs is left behind, and closes its environment should it
     wake.

@@ -51,7 +51,7 @@ def check_length(name: str, values: Sequence[Any], num_envs: int) -> None:
 
 
 def options_of(index: int, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Take one slot's options: its entry of each list, and what goes to all; None is left out."""
+    """Return one slot's options: its entry of each list, and the common values, without None."""
     mine = {key: v[index] if isinstance(v, list) else v for key, v in options.items()}
     return {key: value for key, value in mine.items() if value is not None}
 
@@ -70,7 +70,7 @@ def seeds_of(seed: int | Sequence[int | None] | None, num_envs: int) -> Sequence
 def env_fns_of(
     env_fns: str | Sequence[EnvFn], num_envs: int | None, env_kwargs: dict[str, Any]
 ) -> list[EnvFn]:
-    """List the functions that make the slots' environments, from what `TextVectorEnv` is given.
+    """List the functions that make the slots' environments, from `TextVectorEnv`'s arguments.
 
     Raises:
         ValueError: `num_envs` or `env_fns` is not allowed, or they do not fit each other.

@@ -1,4 +1,4 @@
-"""Calls of several slots, answered all together or one by one; marks slots that broke.
+"""Calls of several slots, answered all together or one by one.
 
 `wrappers.vector.env` decides what is called.
 """
@@ -43,7 +43,7 @@ class Call:
     restarts: int = RESTARTS
 
     def following(self) -> Call | None:
-        """Return what is left to begin once the first has been answered."""
+        """Return the calls that remain once the first has been answered."""
         return replace(self, begins=self.begins[1:]) if self.begins[1:] else None
 
     def restarted(self) -> Call | None:
@@ -155,7 +155,7 @@ class SlotCalls:
         return [self.slots[index] for index in self._pending]
 
     def poll(self, timeout: float | None) -> dict[int, Answer]:
-        """Return the answers that have come; wait up to `timeout` seconds for the first."""
+        """Return the answers that have come, waiting up to `timeout` seconds for the first."""
         deadline = deadline_after(timeout)
         self._receive_ready()
         while self._pending and not self._results and seconds_left(deadline) != 0.0:
@@ -165,21 +165,21 @@ class SlotCalls:
         return results
 
     def settle(self) -> None:
-        """Wait for every slot; `poll` gives the answers later."""
+        """Wait for every slot, leaving the answers to `poll`."""
         self._receive_ready()
         while self._pending:
             wait_for_any(self.unanswered(), None)
             self._receive_ready()
 
     def cancel(self) -> None:
-        """Give up what has not been answered, and forget what has."""
+        """Cancel the pending calls, and drop the answers."""
         for index in list(self._pending):
             self._fail(index, failure="given up before it had answered")
         self._pending.clear()
         self._results.clear()
 
     def check_settled(self, indices: Iterable[int], method: str) -> None:
-        """Raise AlreadyPendingCallError if one of the slots is in the middle of a call."""
+        """Raise AlreadyPendingCallError if one of the slots has a pending call."""
         busy = [i for i in indices if i in self._pending or i in self._results]
         if busy:
             raise AlreadyPendingCallError(
@@ -206,7 +206,7 @@ class SlotCalls:
                 )
 
     def close(self) -> None:
-        """Ask every environment to close, give them some seconds together, then end what is left.
+        """Close every environment, and discard those that do not close within some seconds.
 
         Slots in the middle of a call are not waited for.
 

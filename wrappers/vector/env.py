@@ -1,4 +1,4 @@
-"""TextVectorEnv: several text environments that take their turns together, or each in its time.
+"""TextVectorEnv: several text environments, stepped together or asynchronously.
 
 `wrappers.vector.calls` calls the slots, and `wrappers.vector.slots` says what a slot is.
 """
@@ -37,7 +37,7 @@ START_SECONDS = 120.0
 
 
 class TextVectorEnv:
-    """Several text environments with a task of their own each; no autoreset.
+    """Several text environments with a task each, without autoreset.
 
     It returns lists of length `num_envs`. A slot whose machinery broke (`EnvFailure`, a dead or
     hung worker) answers observation `""`, reward 0, no flags and `{"failure": <message>}` until it
@@ -136,7 +136,7 @@ class TextVectorEnv:
     def step(
         self, actions: Sequence[str | None]
     ) -> tuple[list[str], list[float], list[bool], list[bool], list[dict[str, Any]]]:
-        """Play one turn in every slot that is given an action; all of them at once.
+        """Play one turn in every slot that has an action, all at once.
 
         Args:
             actions: a completion per slot; None leaves a slot alone: it repeats its last
@@ -181,7 +181,7 @@ class TextVectorEnv:
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> None:
-        """Begin what `reset` does, without waiting; `poll` brings each slot's answer.
+        """Begin a `reset` without waiting. `poll` brings each slot's answer.
 
         Raises:
             AlreadyPendingCallError: a slot is in the middle of a call; no slot has been called.
@@ -194,7 +194,7 @@ class TextVectorEnv:
             self._calls.begin(index, self._restartable(begin, index))
 
     def step_async(self, actions: Sequence[str | None]) -> None:
-        """Begin what `step` does, without waiting; `poll` brings each slot's answer.
+        """Begin a `step` without waiting. `poll` brings each slot's answer.
 
         Slots given None are left alone, whatever they are doing.
 
@@ -234,17 +234,17 @@ class TextVectorEnv:
         return self._calls.poll(timeout)
 
     def unanswered(self) -> list[Slot]:
-        """List the slots in the middle of a call; `slots.wait_for_any` waits for them."""
+        """List the slots with a pending call, for `slots.wait_for_any`."""
         return self._calls.unanswered()
 
     def cancel(self) -> None:
-        """Give up the calls that have not been answered; their slots count as failed."""
+        """Cancel the pending calls, whose slots count as failed."""
         self._calls.cancel()
 
     # All together -----------------------------------------------------------------------------
 
     def get(self, name: str) -> list[Any]:
-        """Read an attribute of every slot's environment, such as `"system_prompt"`; wrappers first.
+        """Read an attribute of every slot's environment, such as `"system_prompt"`.
 
         A failed slot is given a fresh environment to answer, and still waits for its reset; so
         does one whose worker process has died meanwhile.
@@ -255,7 +255,7 @@ class TextVectorEnv:
         return self._ask("get", name)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> list[Any]:
-        """Call a method of every slot's environment, wrappers first; failed slots as in `get`.
+        """Call a method of every slot's environment, wrappers first.
 
         Raises:
             EnvFailure: a slot cannot answer.
@@ -295,7 +295,7 @@ class TextVectorEnv:
         return [answers.get(index) for index in range(self.num_envs)]
 
     def close(self) -> None:
-        """Close every environment and end every worker; the second time does nothing."""
+        """Close every environment and end every worker, once."""
         self._finalizer()
 
     def __enter__(self) -> Self:
@@ -320,11 +320,11 @@ class TextVectorEnv:
         return max(START_SECONDS, self.step_timeout)
 
     def _infos(self) -> list[dict[str, Any]]:
-        """Copy what the slots said last, for a caller may write into it."""
+        """Copy the slots' last infos, since a caller may write into them."""
         return [{**episode.info} for episode in self._episodes]
 
     def _chosen(self, options: dict[str, Any] | None) -> list[int]:
-        """List the slots that `reset(options=options)` resets, none of them amid a call."""
+        """List the slots that `reset(options=options)` resets, none with a pending call."""
         chosen = chosen_slots(options, self.num_envs)
         self._calls.check_settled(chosen, "reset")
         return chosen
@@ -335,7 +335,7 @@ class TextVectorEnv:
         self._calls.gather({index: Call((start,), (start,)) for index, start in starts.items()})
 
     def _revived(self, indices: Sequence[int]) -> list[int]:
-        """Give fresh environments to slots without one, all at once; list those that can be called.
+        """Make environments for slots without one, and list the slots that can be called.
 
         Left out are those that could not be made. One whose worker has died again since is not.
         """

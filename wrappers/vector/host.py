@@ -1,4 +1,4 @@
-"""`EnvHost`, the side of a slot that makes an environment and calls it, and the in-process slot.
+"""`EnvHost`, which makes a slot's environment and calls it, and the in-process slot.
 
 The same host serves in this thread, in another thread and in a worker process.
 """
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class EnvHost:
-    """One environment and what is kept beside it.
+    """One environment with its expert's iterator.
 
     Args:
         env_fn: makes the environment.
@@ -43,7 +43,7 @@ class EnvHost:
         self._closed = False
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
-        """Start an episode; the option `RESUME` goes on from another one's state."""
+        """Start an episode, from another one's state with the option `RESUME`."""
         self._moves = None
         resume = None
         if options is not None and RESUME in options:
@@ -95,7 +95,7 @@ class EnvHost:
             return self.get(name)(*args, **kwargs)
 
     def expert_action(self, baseline: str | None, kwargs: Mapping[str, Any]) -> str | None:
-        """Take the next action of `baseline(baseline)`, or of `expert(**kwargs)`; None at the end.
+        """Return the next action of the baseline or the expert, None at the end.
 
         One iterator serves the episode, so each action must be played before the next is asked for,
         and all are asked for with the same arguments.
@@ -142,7 +142,7 @@ def _errors_as_failures(*mistakes: type[Exception]) -> Iterator[None]:
 
 
 class InProcessSlot:
-    """Runs its environment in the caller's thread. Calls run in `receive`; timeouts are not kept.
+    """Runs its environment in the caller's thread, during `receive`, without timeouts.
 
     Args:
         env_fn: makes the environment.
@@ -164,11 +164,11 @@ class InProcessSlot:
         return None
 
     def answered(self) -> bool:
-        """Always: there is nobody to wait for."""
+        """Always true, since calls run in `receive`."""
         return True
 
     def watch(self, wakeup: Any) -> None:
-        """Do nothing: nobody waits for this slot."""
+        """Do nothing, since calls run in `receive`."""
         return None
 
     def start(self, timeout: float | None) -> None:

@@ -113,7 +113,7 @@ class ProcessSlot:
         return value
 
     def discard(self) -> None:
-        """Kill the worker and what it started."""
+        """Kill the worker and its own processes."""
         process, connection, sender = self._process, self._connection, self._sender
         self._process = self._connection = self._sender = None
         if process is not None:

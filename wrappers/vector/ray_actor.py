@@ -1,4 +1,4 @@
-"""The Ray actor that `wrappers.vector.ray_slot` calls: several environments, each in a thread."""
+"""The Ray actor of `wrappers.vector.ray_slot`: several environments, each in a thread."""
 
 from __future__ import annotations
 

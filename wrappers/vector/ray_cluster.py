@@ -1,4 +1,4 @@
-"""What everything that runs on a Ray cluster shares: the connection, and what dead actors raise."""
+"""The connection to a Ray cluster, and the errors of dead actors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SET_UP_SECONDS = 1800.0
 
 
 def connect(address: str | None, option: str) -> Any:
-    """Return the module `ray`, connected to a cluster; a connection that there is already stays.
+    """Return the module `ray`, connected to a cluster. An existing connection stays.
 
     Args:
         address: of the cluster, as `ray.init` takes it; `"local"` starts one here.
@@ -30,7 +30,7 @@ def connect(address: str | None, option: str) -> Any:
 
 
 def deaths(ray: Any) -> tuple[type[Exception], ...]:
-    """Return what a call of an actor raises where the actor, or its machine, has been lost."""
+    """Return the errors of a call whose actor or machine has been lost."""
     errors = ray.exceptions
     # A long answer stays where it was given until it is fetched, and is lost with the machine.
     return errors.RayActorError, errors.ObjectLostError, errors.OutOfMemoryError

@@ -29,7 +29,7 @@ GRACE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class RayActors:
-    """Which Ray cluster environments run on, and what each actor is given.
+    """The Ray cluster of the environments, and the resources of each actor.
 
     Attributes:
         address: of the cluster, as `ray.init` takes it; None is the one of `RAY_ADDRESS` or of this
@@ -87,7 +87,7 @@ class _Actor:
 
     @property
     def is_lost(self) -> bool:
-        """The actor is known to have died, or nobody is connected to its cluster any more."""
+        """The actor is known to have died, or its cluster is disconnected."""
         return self._is_lost or not self._ray.is_initialized()
 
     def add(self) -> int:
@@ -124,7 +124,7 @@ class _Place:
         self._actor: _Actor | None = None
 
     def living(self) -> _Actor:
-        """Return the actor; a new one where it has died."""
+        """Return the actor, a new one where it has died."""
         if self._actor is None or self._actor.is_lost:
             self._actor = _Actor(self._ray, self._remote)
         return self._actor
@@ -164,7 +164,7 @@ class RaySlot:
         return None
 
     def start(self, timeout: float | None) -> None:
-        """Have the actor make the environment; it may wait for its place in the cluster first."""
+        """Have the actor make the environment, once the cluster has room for it."""
         self.discard()
         self._actor = self._place.living()
         self._number = self._actor.add()
@@ -201,7 +201,7 @@ class RaySlot:
         return value
 
     def discard(self) -> None:
-        """Let go of the environment; its actor ends with the last one."""
+        """Release the environment. Its actor ends with the last one."""
         actor, self._actor = self._actor, None
         if actor is not None:
             actor.remove(self._number)

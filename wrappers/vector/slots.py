@@ -28,14 +28,14 @@ class WorkerDied(EnvFailure):
 
 
 class Wakeup(Protocol):
-    """Wakes who waits for an answer; called in the thread that has it."""
+    """Wakes a waiting thread, from the thread that has the answer."""
 
     def wake(self) -> None:
-        """Wake whoever waits, now or later."""
+        """Wake the waiting thread, now or later."""
 
 
 class WakeupPipe:
-    """Wakes, from another thread, who waits on `handle` beside the connections of processes."""
+    """Wakes, from another thread, a thread that waits on `handle` and on connections."""
 
     def __init__(self) -> None:
         self.handle: Connection
@@ -44,7 +44,7 @@ class WakeupPipe:
         self._is_awake = False
 
     def wake(self) -> None:
-        """Wake whoever waits, now or later."""
+        """Wake the waiting thread, now or later."""
         with self._lock:
             if not self._is_awake:
                 self._is_awake = True
@@ -52,11 +52,11 @@ class WakeupPipe:
 
 
 class Waitable(Protocol):
-    """What `wait_for_any` waits for."""
+    """A call that `wait_for_any` waits for."""
 
     @property
     def deadline(self) -> float | None:
-        """The moment from which the call counts as hung, by `time.monotonic`; None for never."""
+        """The `time.monotonic` at which the call counts as hung, None for never."""
 
     def answered(self) -> bool:
         """Whether the answer, or a failure, is there."""
@@ -73,10 +73,10 @@ class Slot(Waitable, Protocol):
         """There is an environment, or one is being made."""
 
     def start(self, timeout: float | None) -> None:
-        """Begin to make a fresh environment; `receive` gives None when it is there."""
+        """Begin to make a fresh environment. `receive` returns None when it is there."""
 
     def send(self, method: str, *args: Any, timeout: float | None) -> None:
-        """Begin a call; seconds until it counts as hung are taken from now, None waits for ever."""
+        """Begin a call that counts as hung after `timeout` seconds, None for never."""
 
     def receive(self) -> Any:
         """Wait for the answer and return it.
@@ -90,7 +90,7 @@ class Slot(Waitable, Protocol):
 
 
 class _Answers:
-    """What a slot's thread has answered; an answer wakes who waits for it."""
+    """The answers of a slot's thread, each of which wakes the waiting thread."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
@@ -211,22 +211,22 @@ def _serve_queue(env_fn: EnvFn, calls: _Calls, answers: _Answers) -> None:
 
 
 def deadline_after(timeout: float | None) -> float | None:
-    """Return the moment `timeout` seconds from now; None for ever."""
+    """Return the monotonic time `timeout` seconds from now, None for no limit."""
     return None if timeout is None else time.monotonic() + timeout
 
 
 def seconds_left(deadline: float | None) -> float | None:
-    """Return the seconds until a moment, at least 0; None for ever."""
+    """Return the seconds until a deadline, at least 0, None for no limit."""
     return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
 def is_over(deadline: float | None) -> bool:
-    """Whether a moment has passed; None never does."""
+    """Return whether a deadline has passed. None never does."""
     return deadline is not None and time.monotonic() >= deadline
 
 
 def wait_for_any(slots: Sequence[Waitable], timeout: float | None) -> None:
-    """Wait until one of the slots has answered, or for `timeout` seconds; None waits for ever.
+    """Wait until one of the slots has answered, or for `timeout` seconds.
 
     Where there are no slots it returns at once.
     """

@@ -1,4 +1,4 @@
-"""A worker process of `TextVectorEnv`: makes one environment and answers calls until told to end.
+"""A worker process of `TextVectorEnv`: makes one environment and answers calls.
 
 Run as a script by `wrappers.vector.process.ProcessSlot`, with the file descriptors of its
 connection and of a pipe whose other end closes with the parent. Only the standard library is
@@ -21,7 +21,7 @@ _GRACE_SECONDS = 2.0
 
 
 def main() -> None:
-    """Serve the connection named on the command line; the parent's end closing ends it."""
+    """Serve the connection named on the command line until its other end closes."""
     descriptor, lifeline = map(int, sys.argv[1:])
     _end_with_parent(lifeline, descriptor)
     connection = Connection(descriptor)

@@ -1,4 +1,4 @@
-"""What there is to see of an episode besides its text: the scene of each turn, and its tokens.
+"""Scenes and tokens of an episode, for the viewer.
 
 `scene` and `tokens` return JSON values, made when a trajectory is opened.
 `static/scenes.js` draws what they return (`drawScene(container, envId, scene, turn)` and

@@ -1,4 +1,4 @@
-"""ALFWorld's scene: every place with what is in or on it, and which of them were seen."""
+"""ALFWorld's scene: every place with its things, and whether it was seen."""
 
 from __future__ import annotations
 

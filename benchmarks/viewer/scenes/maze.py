@@ -1,4 +1,4 @@
-"""Maze's scene: the whole map, where one stands, and the cells where one has stood."""
+"""Maze's scene: the whole map, the agent's position and its earlier positions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def maze_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, A
 
 
 def look(walk: Walk) -> dict[str, Any]:
-    """Return where one is now, and where one has been."""
+    """Return the agent's position and its earlier positions."""
     seen = sorted(_number(cell, walk.maze) for cell in walk.seen)
     return {"at": _number(walk.position, walk.maze), "seen": seen}
 

@@ -35,7 +35,7 @@ Look = Callable[[Any, dict[str, Any]], Any]
 
 
 class NotReplayed(Exception):
-    """The episode cannot be played again; the message says why, in one sentence."""
+    """The episode cannot be replayed, for the reason in the message."""
 
 
 def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]:

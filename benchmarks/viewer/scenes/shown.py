@@ -19,7 +19,7 @@ KINDS = {
 
 
 def scene(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str, Any]:
-    """Return what there is to see of an episode besides its text.
+    """Return an episode's scene.
 
     Args:
         trajectory: the episode.

@@ -25,7 +25,7 @@ def sql_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, An
 
 
 def look(env: SQLEnv) -> dict[str, Any]:
-    """Return the first rows of the last result; no columns before the first one."""
+    """Return the first rows of the last result, without columns before the first one."""
     result = env.result
     if result is None:
         return {"columns": [], "rows": [], "more": False, "right": False}

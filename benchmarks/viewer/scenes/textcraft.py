@@ -65,7 +65,7 @@ class Node:
 
 
 def recipe_tree(book: RecipeBook, goal: str) -> list[Node]:
-    """Return the goal's tree, each item before what it is made of.
+    """Return the goal's tree, each item before its ingredients.
 
     An item that several others need is in several places, each with what it needs by itself.
     """
@@ -117,7 +117,7 @@ def progress(
 
 
 def _take(left: dict[str, int], node: Node, needed: int) -> int:
-    """Take what fills a node out of what is left; a recipe takes it of one kind."""
+    """Take a node's items out of `left`, of one kind as recipes do."""
     best = max(node.members, key=lambda member: left.get(member, 0))
     held = min(left.get(best, 0), needed)
     if held:

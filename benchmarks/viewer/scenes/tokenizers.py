@@ -1,4 +1,4 @@
-"""Finds the tokenizer that an episode's ids are of, and cuts their text into one piece per id.
+"""Finds the tokenizer of an episode's ids, and cuts their text into one piece per id.
 
 Reads `tokenizer.json` files that are on this machine; nothing is downloaded. A tokenizer counts
 only if it turns the recorded ids into the recorded text, so no text that is shown is a guess.
@@ -44,7 +44,7 @@ class Reader:
         return str(self._tokenizer.decode(ids, skip_special_tokens=False))
 
     def pieces(self, ids: list[int]) -> list[str]:
-        """Return each id's part of the text; a character stands at the last id that it takes."""
+        """Return each id's part of the text. A character stands at the last of its ids."""
         pieces = []
         start = 0  # what is decoded again, for the text of an id depends on the one before
         done = 0  # ids whose text has been given out

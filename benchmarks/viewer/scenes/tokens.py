@@ -1,4 +1,4 @@
-"""An episode's tokens as a person reads them: text, sampled or given, probability, advantage."""
+"""An episode's tokens with text, probability, advantage, and whether they were sampled."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str
 
 
 def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
-    """Return the turn of each token: a run of sampled tokens, and what was given before it.
+    """Return the turn of each token. A turn ends with its run of sampled tokens.
 
     Args:
         action_mask: (T,) of one trace.

@@ -1,4 +1,4 @@
-"""WebArena's scene: address, tabs and tree of each turn's page, read out of the observations.
+"""WebArena's scene: address, tabs and tree of each turn's page, from the observations.
 
 Where Chromium ran on the embedded sites, the episode is played again in it for the window's picture
 at each turn; else no browser is opened.
@@ -60,7 +60,7 @@ def _pictures(trajectory: Trajectory, folder: str | Path | None) -> list[str]:
 
 
 def page(observation: str) -> dict[str, Any]:
-    """Return what an observation shows of a page; empty where it shows none."""
+    """Return the page of an observation, empty where it shows none."""
     tabs, current = _tabs(observation)
     url = _URL.search(observation)
     above, below = _ABOVE.search(observation), _BELOW.search(observation)

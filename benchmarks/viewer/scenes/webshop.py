@@ -1,4 +1,4 @@
-"""WebShop's scene: what is asked for, and which of it the product at hand and the hits meet."""
+"""WebShop's scene: the goal's conditions, and those that the product and the hits meet."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def webshop_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str
 
 
 def asked_for(goal: Goal) -> list[str]:
-    """Return what a goal asks for: the kind, the attributes, the options and the price."""
+    """Return a goal's conditions: the kind, the attributes, the options and the price."""
     limit = "any price" if goal.price_limit == NO_LIMIT else f"up to ${goal.price_limit:.2f}"
     options = [": ".join(filter(None, option)) for option in goal.options]
     return [goal.product.query, *goal.attributes, *options, limit]
 
 
 def look(visit: Visit, goal: Goal) -> dict[str, Any]:
-    """Return the page: its product with what it meets, or its hits with what each could score."""
+    """Return the page: its product with the conditions met, or its hits with best scores."""
     page = visit.page
     hits = visit.shown_hits if page.kind == "results" else []
     return {

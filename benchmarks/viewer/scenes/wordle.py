@@ -22,7 +22,7 @@ def wordle_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str,
 
 
 def look(game: Game) -> dict[str, Any]:
-    """Return what was guessed until now."""
+    """Return the guesses until now."""
     return {
         "guesses": [[word[:NUM_LETTERS], marks] for word, marks in game.guesses],
         "fitting": len(game.fitting()),

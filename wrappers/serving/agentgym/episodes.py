@@ -13,7 +13,7 @@ from wrappers.serving.sessions import Session, Sessions
 
 @dataclass
 class Episode:
-    """A session and what its client was told last.
+    """A session and its last answer.
 
     Attributes:
         number: the client's name for it.
@@ -67,14 +67,14 @@ class Episodes:
         return episode
 
     def get(self, number: int) -> Episode | None:
-        """Return the episode that a request names; None where the number is not in use."""
+        """Return the episode of this number, or None where the number is not in use."""
         episode = self._open.get(number)
         if episode is not None:
             episode.session.touch()
         return episode
 
     async def close(self, number: int) -> bool:
-        """Close an episode's session; return whether there was one."""
+        """Close an episode's session, and return whether there was one."""
         episode = self._open.get(number)
         if episode is None:
             return False

@@ -187,13 +187,13 @@ class SciWorld(Game):
         }
 
     async def close(self, fields: Fields) -> Any:
-        """Give the episode back; once."""
+        """Close the episode, once."""
         if not await self.episodes.close(whole(fields, "id")):
             raise Unknown(f"The id {whole(fields, 'id')} is not valid.")
         return True
 
     async def action_hint(self, fields: Fields) -> Any:
-        """List what can be done, and with what."""
+        """List the possible actions and objects."""
         episode = _playing(self.episodes, fields)
 
         def ask(env: Any) -> Any:
@@ -229,7 +229,7 @@ class SciWorld(Game):
 
 
 class ALFWorld(Game):
-    """ALFWorld's endpoints; a task's number is called `game`."""
+    """ALFWorld's endpoints, with a task's number as `game`."""
 
     greeting = "This is environment AlfWorld."
 

@@ -32,7 +32,7 @@ class _LMRLGym(Game):
 
 
 class Maze(_LMRLGym):
-    """Maze's endpoints; a task's number is called `game`."""
+    """Maze's endpoints, with a task's number as `game`."""
 
     greeting = "This is environment LMRL-Gym, the maze."
     number_name = "game"
@@ -46,7 +46,7 @@ class Maze(_LMRLGym):
 
 
 class Wordle(_LMRLGym):
-    """Wordle's endpoints; a task's number is called `seed`."""
+    """Wordle's endpoints, with a task's number as `seed`."""
 
     greeting = "This is environment LMRL-Gym, wordle."
     number_name = "seed"
@@ -59,7 +59,7 @@ class Wordle(_LMRLGym):
         }
 
     async def filtered_vocab(self, fields: Fields) -> Any:
-        """List the words that fit the answers so far; the client asks for all before a reset."""
+        """List the words that fit the answers so far, or all of them before a reset."""
         episode = episode_of(self.episodes, fields)
 
         def ask(env: Any) -> Any:

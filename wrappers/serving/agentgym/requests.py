@@ -1,4 +1,4 @@
-"""Reads what AgentGym's clients send, and answers mistakes as its servers do."""
+"""Reads the requests of AgentGym's clients, and answers mistakes as its servers do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Unfit(ValueError):
 
 
 class Unknown(ValueError):
-    """There is no such episode, or it has ended; the message is the original's."""
+    """An episode that does not exist or has ended, with the original's message."""
 
 
 def answering(answer: Answer, *, error_status: int = 200) -> Endpoint:

@@ -1,4 +1,4 @@
-"""Which of AgentGym's environments an environment of ours is, and its endpoints."""
+"""AgentGym's environments among ours, and their endpoints."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ORIGINALS: Mapping[str, _Original] = {
 
 
 def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
-    """Return AgentGym's endpoints of an environment; none where it is not one of those.
+    """Return AgentGym's endpoints of an environment, none where it is not one of theirs.
 
     Raises:
         ValueError: the arguments that it is served with do not fit `compat="agentgym"`.

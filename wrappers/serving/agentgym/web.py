@@ -17,7 +17,7 @@ Fields = dict[str, Any]
 
 
 class _ByEnvIdx(ABC):
-    """What the endpoints of the four share: bare values, and errors with status 500.
+    """The common endpoints of the four: bare values, and errors with status 500.
 
     Args:
         episodes: what is played.
@@ -50,7 +50,7 @@ class _ByEnvIdx(ABC):
         """Play a completion or an action."""
 
     async def observation(self, fields: Fields) -> Any:
-        """Repeat the last observation; in SearchQA the question."""
+        """Return the last observation, in SearchQA the question."""
         return episode_of(self.episodes, fields, "env_idx").observation
 
     async def close(self, fields: Fields) -> Any:
@@ -101,7 +101,7 @@ class SQL(SearchQA):
 
 
 class WebArena(_ByEnvIdx):
-    """WebArena's endpoints; what goes wrong is told in the fields of an answer."""
+    """WebArena's endpoints, with errors in the fields of an answer."""
 
     def endpoints(self) -> Endpoints:
         """Return the endpoints by method and path."""
@@ -182,7 +182,7 @@ class WebShop(_ByEnvIdx):
         }
 
     async def create(self, fields: Fields) -> Any:
-        """Answer with the next number; a task that was drawn has begun."""
+        """Return the next number, with a drawn task begun."""
         episode = await self.episodes.create()
         try:
             await self._begin(episode, {})
@@ -199,7 +199,7 @@ class WebShop(_ByEnvIdx):
         return [episode.observation, None]
 
     async def step(self, fields: Fields) -> Any:
-        """Play an action; after the purchase the last page stays."""
+        """Play an action. After the purchase the last page stays."""
         episode = episode_of(self.episodes, fields, "env_idx")
         action = text(fields, "action")
         reward: float = 0
@@ -216,7 +216,7 @@ class WebShop(_ByEnvIdx):
         }
 
     async def available_actions(self, fields: Fields) -> Any:
-        """Tell whether there is a search bar, and what can be clicked."""
+        """Return whether there is a search bar, and the clickable elements."""
 
         def ask(env: Any) -> Any:
             visit = env.unwrapped.visit
@@ -227,7 +227,7 @@ class WebShop(_ByEnvIdx):
         return await episode_of(self.episodes, fields, "env_idx").session.ask(ask)
 
     async def instruction_text(self, fields: Fields) -> Any:
-        """Repeat what is to be bought."""
+        """Return the instruction."""
         info = episode_of(self.episodes, fields, "env_idx").session.info
         assert info is not None
         return f"Instruction: {info['goal']}"

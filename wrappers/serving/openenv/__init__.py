@@ -1,1 +1,1 @@
-"""OpenEnv's protocol: sessions over a WebSocket, descriptions and tasks over HTTP, tools by MCP."""
+"""OpenEnv's protocol: sessions over a WebSocket, tasks over HTTP, tools by MCP."""

@@ -1,4 +1,4 @@
-"""The frames of OpenEnv's WebSocket: what comes in, what goes out, and its words for errors."""
+"""The frames of OpenEnv's WebSocket and its error codes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FrameError(ValueError):
 
 
 class Frame(NamedTuple):
-    """A client's frame: one of `KINDS`, and what it carries."""
+    """A client's frame: one of `KINDS`, and its data."""
 
     kind: str
     data: dict[str, Any]
@@ -66,7 +66,7 @@ def write_error(code: str, message: str, **more: Any) -> str:
 
 
 def error_of(error: Exception) -> str:
-    """Write what went wrong in a session as an error frame; it stays open."""
+    """Write a session's error as a frame. The session stays open."""
     if isinstance(error, FrameError):
         return write_error(error.code, str(error), **_errors(error))
     if isinstance(error, NotValid):

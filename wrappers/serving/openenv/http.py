@@ -1,4 +1,4 @@
-"""OpenEnv over HTTP: what an environment is, and single requests outside of any session."""
+"""OpenEnv over HTTP: an environment's description, and requests outside of a session."""
 
 from __future__ import annotations
 

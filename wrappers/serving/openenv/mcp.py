@@ -93,7 +93,7 @@ def read_request(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 def describe(
     environment: ServedEnvironment, method: str, params: Mapping[str, Any], *, begins: bool
 ) -> dict[str, Any] | None:
-    """Answer what needs no session; None where the method is another one."""
+    """Answer a method that needs no session, or return None for other methods."""
     if method == "initialize":
         return {
             "protocolVersion": str(params.get("protocolVersion") or PROTOCOL),
@@ -110,7 +110,7 @@ def describe(
 async def call_tool(
     session: Session, params: Mapping[str, Any], *, begins: bool = False
 ) -> dict[str, Any]:
-    """Play a call of a tool; an action that is refused is a result, never an error.
+    """Play a call of a tool. A refused action is a result, never an error.
 
     Raises:
         RpcError: it cannot be played.

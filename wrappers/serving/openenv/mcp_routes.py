@@ -38,7 +38,7 @@ _HEADER = "mcp-session-id"
 
 
 def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
-    """Return what answers JSON-RPC over HTTP, always with status 200, and what ends a session."""
+    """Return the endpoints of JSON-RPC over HTTP, always with status 200, and of a session's end."""
 
     async def rpc(request: Request) -> Response:
         body: Mapping[str, Any] = {}

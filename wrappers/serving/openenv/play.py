@@ -1,4 +1,4 @@
-"""What OpenEnv's reset, step and state are in a session, over whichever transport they come."""
+"""OpenEnv's reset, step and state in a session, over any transport."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN_OPTIONS = ("seed", "episode_id", "split", "index")
 
 
 class NotValid(ValueError):
-    """What the client sent has not the form that is asked for; the message says which that is."""
+    """A client's data of the wrong form. The message names the right one."""
 
 
 async def reset(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ async def step(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def state(session: Session) -> dict[str, Any]:
-    """Return what OpenEnv calls the state: which episode this is and how far it is."""
+    """Return OpenEnv's state: the episode and its number of steps."""
     info = session.info or {}
     return {
         "episode_id": session.episode_id,

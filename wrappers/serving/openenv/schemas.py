@@ -1,4 +1,4 @@
-"""Describes what travels, as JSON schemas and as OpenAPI."""
+"""JSON schemas of the messages, and the OpenAPI document."""
 
 from __future__ import annotations
 

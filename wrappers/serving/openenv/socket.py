@@ -123,7 +123,7 @@ async def _converse(socket: WebSocket, session: Session, reply: Reply) -> int | 
 
 
 async def _read(socket: WebSocket, frames: asyncio.Queue[str | bytes]) -> int:
-    """Read ahead by a frame, until the connection has ended; return the code of its end."""
+    """Read ahead by a frame until the connection ends, and return the code of its end."""
     while (message := await socket.receive())["type"] != "websocket.disconnect":
         await frames.put(_payload(message))
     return int(message.get("code") or 1005)
@@ -132,7 +132,7 @@ async def _read(socket: WebSocket, frames: asyncio.Queue[str | bytes]) -> int:
 async def _answer(
     socket: WebSocket, session: Session, reply: Reply, frames: asyncio.Queue[str | bytes]
 ) -> None:
-    """Answer frame by frame, until one closes the connection or nobody is there."""
+    """Answer frame by frame, until one closes the connection or the client has left."""
     while True:
         text = await frames.get()
         session.touch()
@@ -147,7 +147,7 @@ def _payload(message: MutableMapping[str, Any]) -> str | bytes:
 
 
 async def _send(socket: WebSocket, text: str, seconds: float) -> bool:
-    """Send a text; return whether there was somebody who read what was sent before it."""
+    """Send a text, and return whether the client read the texts before it."""
     try:
         await asyncio.wait_for(socket.send_text(text), seconds)
     except (TimeoutError, WebSocketDisconnect, RuntimeError):
@@ -156,7 +156,7 @@ async def _send(socket: WebSocket, text: str, seconds: float) -> bool:
 
 
 async def _end(socket: WebSocket, code: int = 1000, text: str | None = None) -> None:
-    """Close the connection, after a last text; a client that does not read is not waited for."""
+    """Close the connection after a last text, without waiting for a client that does not read."""
     with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
         async with asyncio.timeout(FINAL_SEND_SECONDS):
             if text is not None:

@@ -60,7 +60,7 @@ def read_tool_call(data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def call_text(env: TextEnv, name: str, arguments: Mapping[str, Any]) -> str:
-    """Return what a policy would have written for a call, in the environment's action format.
+    """Return a tool call as the text of a policy, in the environment's action format.
 
     Raises:
         ToolError: there is no such tool, or it does not take the arguments.
