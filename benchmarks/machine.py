@@ -22,13 +22,6 @@ class Memory:
     free: int | None
 
 
-def num_cores() -> int | None:
-    """Return the number of processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
-
-
 def memory(meminfo: Path = Path("/proc/meminfo"), cgroup: Path = _CGROUP) -> Memory:
     """Return the memory of the machine, or of the container where that has less.
 

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.content.files import replacing
 from agentgym_envs.errors import activation
 from agentgym_envs.trajectories.trajectory import write_jsonl
-from benchmarks.cli.quickstart_curve import draw_quickstart_curve
 from benchmarks.cli.quickstart_options import PPO_STEPS, QuickstartArguments
 from trainers.collect import expert_episodes
 from trainers.evaluate import evaluate
@@ -25,7 +25,15 @@ from trainers.policies.model import ModelPolicy
 from trainers.ppo import AgentPPOTrainer
 from trainers.rollout.environments import Environments
 from trainers.runs.card import BaseModel, write_card
-from trainers.runs.folder import SUMMARY_FILE, TRAJECTORIES, write_json
+from trainers.runs.curve import (
+    HELD_OUT,
+    draw_success,
+    frame,
+    legend_below,
+    series,
+    shade_horizons,
+)
+from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, TRAJECTORIES, read_metrics, write_json
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import write_run
 from trainers.runs.stopping import StopAfter
@@ -258,7 +266,7 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
         f"{summary['success_after']:.1%}, gain {summary['gain']:+.1%} "
         f"(95% interval {low:+.1%} to {high:+.1%}), {summary['wall_s']:.0f} s in all"
     )
-    picture = draw_quickstart_curve(folder)
+    picture = _draw_curve(folder, summary)
     print(
         f"summary:        {folder / SUMMARY_FILE}\n"
         f"learning curve: {picture}\n"
@@ -277,3 +285,50 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
     for command, comment in commands.items():
         if command:
             print(f"  {command:<{width}}  # {comment}" if comment else f"  {command}")
+
+
+def _draw_curve(folder: Path, summary: dict[str, Any]) -> Path:
+    """Draw success over training with the horizon's stages, and the measurements at both ends."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    entries = read_metrics(folder)
+    steps, success = series(entries, "episodes/success")
+    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    last = max([1, *steps.tolist()])
+    if len(steps):
+        shade_horizons(axes, *series(entries, "horizon"))
+        draw_success(axes, steps, success)
+    _draw_measurements(axes, summary, last)
+    algorithm, seed = summary["algorithm"].upper(), summary["seed"]
+    frame(axes, last, title=f"{summary['env_id']}: tiny policy, {algorithm}, seed {seed}")
+    legend_below(axes, *axes.get_legend_handles_labels())
+    path = folder / CURVE_FILE
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, dpi=130, format="png")
+    plt.close(figure)
+    return path
+
+
+def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
+    """Mark success on the test goals before the first and after the last step.
+
+    The numbers stand in the legend: beside the points they would lie over the curve.
+    """
+    before, after = (summary[f"success_{name}"] for name in ("before", "after"))
+    label = f"held-out test goals: {before:.1%} before, {after:.1%} after, 95% intervals"
+    for step, name in ((0, "before"), (last, "after")):
+        low, high = summary[f"ci95_{name}"]
+        middle = summary[f"success_{name}"]
+        axes.errorbar(
+            step,
+            middle,
+            yerr=[[middle - low], [high - middle]],
+            fmt="o",
+            color=HELD_OUT,
+            capsize=4,
+            zorder=5,
+            label=label if name == "before" else None,
+        )

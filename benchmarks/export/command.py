@@ -8,10 +8,9 @@ from pathlib import Path
 
 from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
-from benchmarks.cli.filling import check_free, write_files
+from benchmarks.cli.new import check_free, write_files
 from benchmarks.export.measure import NUM_TASKS, measure
-from benchmarks.export.package import Package, package_module
-from benchmarks.export.requirement import requirements
+from benchmarks.export.package import Package, package_module, requirements
 from trainers.options.parser import OptionParser
 
 

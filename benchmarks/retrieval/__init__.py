@@ -1,4 +1,4 @@
-"""Commands around dense retrieval: building an index, serving it, measuring its recall."""
+"""Commands for dense retrieval: building an index and serving it."""
 
 from __future__ import annotations
 

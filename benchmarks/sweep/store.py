@@ -167,12 +167,6 @@ class SweepFolder:
         model = f"{endpoint.endpoint} {endpoint.model or ''}"
         return self.path / LIMITS / f"{slug(model)}.txt"
 
-    def episodes(self, cell: Cell) -> Iterator[Trajectory]:
-        """Yield a cell's episodes, in the order of its batches."""
-        for number in range(len(cell.batches)):
-            if self.is_done(cell, number):
-                yield from read_jsonl(self._batch(cell, number))
-
     def batches(
         self, cell: Cell, *, on_damage: Callable[[Path], None] | None = None
     ) -> Iterator[tuple[list[Trajectory], float]]:

@@ -78,48 +78,28 @@ def _check_target(index: Index, path: str | Path) -> None:
 
 def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the parts."""
-    yield (
-        "data-index",
-        _packed(
-            {
-                **index.to_json(),
-                "complete": True,
-                "curves": [curve_of(run) for run in index.runs],
-                "options": [options_of(run) for run in index.runs],
-                "gains": dict(all_gains(index)),
-                "episodes_a_part": EPISODES_A_PART,
-                "with_scenes": with_scenes,
-                "with_tokens": with_tokens,
-            }
-        ),
-    )
+    values = {
+        **index.to_json(),
+        "complete": True,
+        "curves": [curve_of(run) for run in index.runs],
+        "options": [options_of(run) for run in index.runs],
+        "gains": dict(all_gains(index)),
+        "episodes_a_part": EPISODES_A_PART,
+        "with_scenes": with_scenes,
+        "with_tokens": with_tokens,
+    }
+    yield "data-index", _packed(values)
+    views: dict[str, Callable[[Trajectory, Path], Any]] = {}
+    if with_scenes:
+        views["scenes"] = scene
+    if with_tokens:
+        views |= {"tokens": tokens, "credits": lambda trajectory, _: credits_of(trajectory)}
     total = len(index.entries)
-    for start in range(0, total, EPISODES_A_PART):
+    for part, start in enumerate(range(0, total, EPISODES_A_PART)):
         numbers = range(start, min(start + EPISODES_A_PART, total))
-        part = start // EPISODES_A_PART
         yield f"data-episodes-{part}", _packed([index.record(n) for n in numbers])
-        if with_scenes:
-            yield (
-                f"data-scenes-{part}",
-                _packed([_shown(scene, index, n) for n in numbers]),
-            )
-        if with_tokens:
-            yield (
-                f"data-tokens-{part}",
-                _packed([_shown(tokens, index, n) for n in numbers]),
-            )
-            yield (
-                f"data-credits-{part}",
-                _packed([_shown(lambda t, _: credits_of(t), index, n) for n in numbers]),
-            )
-
-
-def _shown(show: Callable[[Trajectory, Path], Any], index: Index, number: int) -> Any:
-    """Return a view of an episode, or None where its tokens cannot be read."""
-    try:
-        return show(index.trajectory(number), index.folder(number))
-    except LookupError:
-        return None
+        for name, view in views.items():
+            yield f"data-{name}-{part}", _packed([index.view(n, view) for n in numbers])
 
 
 def _packed(values: Any) -> str:

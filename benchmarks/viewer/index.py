@@ -11,7 +11,7 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
@@ -169,6 +169,13 @@ class Index:
     def folder(self, number: int) -> Path:
         """Return the folder of the run that an episode belongs to."""
         return self.files[self.entry(number).file].run.folder
+
+    def view(self, number: int, make: Callable[[Trajectory, Path], Any]) -> Any:
+        """Return a view of an episode and its run's folder, None where it cannot be read."""
+        try:
+            return make(self.trajectory(number), self.folder(number))
+        except LookupError:
+            return None
 
     def search(self, text: str) -> list[int]:
         """Return the numbers of the episodes in which a text occurs, in whatever case."""

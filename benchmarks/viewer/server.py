@@ -8,12 +8,15 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from agentgym_envs.machinery.hosts import is_own_name
+from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.gains import gain_of
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of
@@ -174,17 +177,10 @@ def _run_number(server: ViewerServer, query: _Query, name: str) -> int:
 
 def _curve(server: ViewerServer, query: _Query) -> Any:
     names = json.loads(query.get("names", "null"))
-    if names is not None and not (isinstance(names, list) and all(map(_is_text, names))):
+    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if names is not None and not is_list:
         raise ValueError(f"names must be a JSON list of metrics, got {names!r:.60}")
     return curve_of(_run(server, query), names)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _options(server: ViewerServer, query: _Query) -> Any:
-    return options_of(_run(server, query))
 
 
 def _gain(server: ViewerServer, query: _Query) -> Any:
@@ -192,36 +188,21 @@ def _gain(server: ViewerServer, query: _Query) -> Any:
     return gain_of(server.index, first, second)
 
 
-def _trajectory(server: ViewerServer, query: _Query) -> Any:
-    return server.index.record(_number(query, "id"))
-
-
-def _scene(server: ViewerServer, query: _Query) -> Any:
+def _view(make: Callable[[Trajectory, Path], Any], server: ViewerServer, query: _Query) -> Any:
+    """Return the scene or the tokens of an episode."""
+    number = _number(query, "id")
     with server.replaying:
-        number = _number(query, "id")
-        return scene(server.index.trajectory(number), server.index.folder(number))
-
-
-def _tokens(server: ViewerServer, query: _Query) -> Any:
-    with server.replaying:
-        number = _number(query, "id")
-        return tokens(server.index.trajectory(number), server.index.folder(number))
+        return make(server.index.trajectory(number), server.index.folder(number))
 
 
 def _credits(server: ViewerServer, query: _Query) -> Any:
     numbers = query.get("ids", "").split(",")
     if len(numbers) > MAX_CREDITS:
         raise ValueError(f"at most {MAX_CREDITS} episodes are asked for at once")
-    return [_credit(server.index, _number({"ids": one}, "ids")) for one in numbers]
-
-
-def _credit(index: Index, number: int) -> Any:
-    """Return an episode's credit, or None if its tokens cannot be read."""
-    index.entry(number)
-    try:
-        return credits_of(index.trajectory(number))
-    except LookupError:
-        return None
+    episodes = [_number({"ids": one}, "ids") for one in numbers]
+    for number in episodes:
+        server.index.entry(number)
+    return [server.index.view(number, lambda t, _: credits_of(t)) for number in episodes]
 
 
 def _search(server: ViewerServer, query: _Query) -> Any:
@@ -234,11 +215,11 @@ def _search(server: ViewerServer, query: _Query) -> Any:
 _ANSWERS: dict[str, Callable[[ViewerServer, _Query], Any]] = {
     "index": _index,
     "curve": _curve,
-    "options": _options,
+    "options": lambda server, query: options_of(_run(server, query)),
     "gain": _gain,
-    "trajectory": _trajectory,
-    "scene": _scene,
-    "tokens": _tokens,
+    "trajectory": lambda server, query: server.index.record(_number(query, "id")),
+    "scene": partial(_view, scene),
+    "tokens": partial(_view, tokens),
     "credits": _credits,
     "search": _search,
 }

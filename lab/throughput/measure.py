@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from benchmarks.machine import num_cores
 from trainers.runs.provenance import checkout_commit
 
 
@@ -180,3 +179,10 @@ def _cpu_name() -> str:
     except OSError:
         pass  # not Linux
     return platform.processor() or platform.machine()
+
+
+def num_cores() -> int | None:
+    """Return the number of processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from benchmarks.machine import Memory, memory, num_cores
+from benchmarks.machine import Memory, memory
 
 KIBI = 1024
 TABLE = f"MemTotal: {8 * KIBI} kB\nMemFree: 1 kB\nMemAvailable: {5 * KIBI} kB\nHugePages_Total: 0\n"
@@ -55,8 +54,3 @@ def test_a_container_of_the_first_kind_too(meminfo: Path, tmp_path: Path) -> Non
 def test_without_linux_the_whole_is_told(tmp_path: Path) -> None:
     there = memory(tmp_path / "none", tmp_path)
     assert there.total > 2**28 and there.free is None
-
-
-def test_the_cores_are_those_that_this_process_may_use() -> None:
-    count = num_cores()
-    assert count is not None and 1 <= count <= (os.cpu_count() or 1)

@@ -71,7 +71,44 @@ last of them.
 
 from __future__ import annotations
 
-from benchmarks.viewer.scenes.shown import scene
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from agentgym_envs.trajectories.trajectory import Trajectory
+from benchmarks.viewer.scenes.replay import NotReplayed, replay
 from benchmarks.viewer.scenes.tokens import credits_of, tokens
 
 __all__ = ["credits_of", "scene", "tokens"]
+
+_KINDS = {
+    f"agentgym/{name}-v0": name.lower()
+    for name in (
+        *("ALFWorld", "BabyAI", "Maze", "TextCraft", "SciWorld", "SearchQA", "WebArena"),
+        *("SQL", "WebShop", "Wordle"),
+    )
+} | {"agentgym/WebArenaOfficial-v0": "webarena"}
+"""The environments that have scenes. A record can make no other one."""
+
+
+def scene(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str, Any]:
+    """Return an episode's scene as JSON values, as this package's description says.
+
+    Args:
+        trajectory: the episode.
+        folder: where its file is, in or below the folder with the record of its arguments.
+    """
+    kind = _KINDS.get(trajectory.env_id)
+    if kind is None:
+        return {"kind": None, "about": {}, "turns": None, "reason": None}
+    # Imported late: each module brings its environment's packages.
+    module = import_module(f"{__name__}.{kind}")
+    try:
+        if hasattr(module, "look"):
+            env, turns = replay(trajectory, folder, lambda env, _: module.look(env))
+            content = {"about": module.about(env), "turns": turns}
+        else:
+            content = module.scene(trajectory, folder)
+    except NotReplayed as error:
+        return {"kind": kind, "about": {}, "turns": None, "reason": str(error)}
+    return {"kind": kind, "reason": None, **content}

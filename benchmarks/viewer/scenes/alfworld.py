@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from agentgym_envs.alfworld.house import House, Place, Thing
-from agentgym_envs.trajectories.trajectory import Trajectory
-from benchmarks.viewer.scenes.replay import replay
+from agentgym_envs.alfworld.env import ALFWorldEnv
+from agentgym_envs.alfworld.house import Place, Thing
 
-_STATES = {"hot": "is_hot", "cool": "is_cool", "clean": "is_clean", "sliced": "is_sliced"}
-_STATES["on"] = "is_toggled"
-
-
-def alfworld_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
-    """Return `about` and `turns` of an episode.
-
-    Raises:
-        NotReplayed: it cannot be played again.
-    """
-    env, turns = replay(trajectory, folder, lambda env, _: look(env.house))
-    house: House = env.house  # type: ignore[attr-defined]
-    wanted = [house.task.thing, house.task.target]
-    return {"about": {"goal": env.goal, "wanted": wanted}, "turns": turns}
+_STATES = {
+    "hot": "is_hot",
+    "cool": "is_cool",
+    "clean": "is_clean",
+    "sliced": "is_sliced",
+    "on": "is_toggled",
+}
 
 
-def look(house: House) -> dict[str, Any]:
-    """Return where everything is now."""
+def about(env: ALFWorldEnv) -> dict[str, Any]:
+    """Return the goal, with its kinds of thing and place."""
+    return {"goal": env.goal, "wanted": [env.house.task.thing, env.house.task.target]}
+
+
+def look(env: ALFWorldEnv) -> dict[str, Any]:
+    """Return the places and things."""
+    house = env.house
     return {
         "at": house.at and house.at.name,
-        "held": house.held and _shown(house.held),
+        "held": house.held and _thing(house.held),
         "places": [
-            [place.name, _door(place), place.is_seen, [_shown(thing) for thing in place.contents]]
+            [place.name, _door(place), place.is_seen, [_thing(thing) for thing in place.contents]]
             for place in house.places
         ],
     }
@@ -41,5 +38,5 @@ def _door(place: Place) -> str:
     return "closed" if place.is_closed else "open" if place.is_open else ""
 
 
-def _shown(thing: Thing) -> list[str]:
+def _thing(thing: Thing) -> list[str]:
     return [thing.name, *(word for word, state in _STATES.items() if getattr(thing, state))]

@@ -5,29 +5,20 @@ Cells are numbers, y * width + x, in minigrid's coordinates.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from agentgym_envs.babyai.sight import GridMap
-from agentgym_envs.trajectories.trajectory import Trajectory
-from benchmarks.viewer.scenes.replay import replay
 
 
-def babyai_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
-    """Return `about` and `turns` of an episode.
-
-    Raises:
-        NotReplayed: it cannot be played again.
-    """
-    env, turns = replay(trajectory, folder, lambda env, _: look(env))
-    level: Any = env.level  # type: ignore[attr-defined]
-    grid = level.grid
+def about(env: Any) -> dict[str, Any]:
+    """Return the grid's size and walls."""
+    grid = env.level.grid
     walls = [cell for cell, thing in enumerate(grid.grid) if thing and thing.type == "wall"]
-    return {"about": {"width": grid.width, "height": grid.height, "walls": walls}, "turns": turns}
+    return {"width": grid.width, "height": grid.height, "walls": walls}
 
 
 def look(env: Any) -> dict[str, Any]:
-    """Return where everything is now."""
+    """Return the agent and the things, and the cells in view."""
     level = env.level
     width = level.grid.width
     x, y = (int(value) for value in level.agent_pos)

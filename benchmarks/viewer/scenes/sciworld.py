@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 
 
-def sciworld_scene(trajectory: Trajectory) -> dict[str, Any]:
+def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
     """Return `about` and `turns` of an episode."""
     turns = trajectory.turns
     scores = [_at_start(turns[0]), *(turn.score for turn in turns)] if turns else [trajectory.score]

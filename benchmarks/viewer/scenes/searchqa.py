@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"<information>(.*)</information>", re.DOTALL)
 _START = re.compile(r"^(?:Doc [0-9]+|Document)\(Title: ", re.MULTILINE)
 
 
-def searchqa_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
+def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
     """Return `about`, `turns` and, where no answers are known here, the `reason`."""
     reason = None
     accepted: Sequence[str] = ()

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from agentgym_envs.sql.env import NUM_SHOWN, SQLEnv
 from agentgym_envs.sql.values import cell
-from agentgym_envs.trajectories.trajectory import Trajectory
-from benchmarks.viewer.scenes.replay import replay
 
 
-def sql_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
-    """Return `about` and `turns` of an episode.
-
-    Raises:
-        NotReplayed: it cannot be played again.
-    """
-    env, turns = replay(trajectory, folder, lambda env, _: look(env))
-    assert isinstance(env, SQLEnv)
+def about(env: SQLEnv) -> dict[str, Any]:
+    """Return the question, its database and its level."""
     question = env.question
-    about = {"question": question.text, "database": question.database, "level": question.level}
-    return {"about": about, "turns": turns}
+    return {"question": question.text, "database": question.database, "level": question.level}
 
 
 def look(env: SQLEnv) -> dict[str, Any]:

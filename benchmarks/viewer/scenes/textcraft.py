@@ -18,7 +18,7 @@ from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import replay
 
 
-def textcraft_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
+def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
     """Return `about` and `turns` of an episode.
 
     Raises:

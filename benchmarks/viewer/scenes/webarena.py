@@ -33,7 +33,7 @@ _ON_ELEMENTS = ("click", "hover", "type", "select")
 _PARSERS = (BacktickParser(), *(make_parser(name, VERBS) for name in ACTION_FORMATS))
 
 
-def webarena_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
+def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
     """Return `about`, `turns` and, where pictures fail, the `reason`."""
     turns = [{**page(turn.observation), "target": target(turn)} for turn in trajectory.turns]
     turns.append({**page(trajectory.final_observation), "target": None})

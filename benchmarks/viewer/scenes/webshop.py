@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from agentgym_envs.trajectories.trajectory import Trajectory
 from agentgym_envs.webshop.catalogue import NO_LIMIT, Goal, Product
 from agentgym_envs.webshop.env import WebShopEnv
-from agentgym_envs.webshop.pages import Visit
 from agentgym_envs.webshop.reward import has_attribute, is_chosen, reward_of, type_factor
-from benchmarks.viewer.scenes.replay import replay
 
 
-def webshop_scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
-    """Return `about` and `turns` of an episode.
-
-    Raises:
-        NotReplayed: it cannot be played again.
-    """
-    env, turns = replay(trajectory, folder, lambda env, _: look(env.visit, env.task_goal))
-    assert isinstance(env, WebShopEnv)
-    return {"about": {"goal": env.goal, "asked": asked_for(env.task_goal)}, "turns": turns}
+def about(env: WebShopEnv) -> dict[str, Any]:
+    """Return the goal and its conditions."""
+    return {"goal": env.goal, "asked": conditions(env.task_goal)}
 
 
-def asked_for(goal: Goal) -> list[str]:
+def conditions(goal: Goal) -> list[str]:
     """Return a goal's conditions: the kind, the attributes, the options and the price."""
     limit = "any price" if goal.price_limit == NO_LIMIT else f"up to ${goal.price_limit:.2f}"
     options = [": ".join(filter(None, option)) for option in goal.options]
     return [goal.product.query, *goal.attributes, *options, limit]
 
 
-def look(visit: Visit, goal: Goal) -> dict[str, Any]:
+def look(env: WebShopEnv) -> dict[str, Any]:
     """Return the page: its product with the conditions met, or its hits with best scores."""
-    page = visit.page
-    hits = visit.shown_hits if page.kind == "results" else []
+    page, goal = env.visit.page, env.task_goal
+    hits = env.visit.shown_hits if page.kind == "results" else []
     return {
         "page": page.kind,
         "query": page.query,
@@ -45,7 +35,7 @@ def look(visit: Visit, goal: Goal) -> dict[str, Any]:
 
 
 def _met(product: Product, chosen: dict[str, str], goal: Goal) -> list[bool]:
-    """Return for each of `asked_for` whether a product with these options meets it."""
+    """Return for each of `conditions` whether a product with these options meets it."""
     return [
         type_factor(product, goal.product) == 1,
         *(has_attribute(product, attribute) for attribute in goal.attributes),

@@ -18,7 +18,7 @@ import agentgym_envs
 from agentgym_envs import NoExpert, register_env
 from agentgym_envs.registration.registry import REGISTERED
 from benchmarks.cli import new
-from benchmarks.export import command, requirement
+from benchmarks.export import command, package
 from tests.benchmarks.export.conftest import package_server
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.wrappers.serving.clients import Socket
@@ -72,9 +72,9 @@ def registered() -> Any:
 def as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes every module belong to a distribution, as an installed one does."""
     monkeypatch.setattr(
-        requirement, "packages_distributions", lambda: {"tests": ["tests"], "tidy_up": ["tidy-up"]}
+        package, "packages_distributions", lambda: {"tests": ["tests"], "tidy_up": ["tidy-up"]}
     )
-    monkeypatch.setattr(requirement, "version", lambda name: "0.3.1")
+    monkeypatch.setattr(package, "version", lambda name: "0.3.1")
 
 
 def exported(folder: Path, env: str) -> dict[str, Any]:
@@ -173,9 +173,7 @@ def test_an_environment_of_ones_own_brings_its_distribution(
 @pytest.mark.parametrize(("name", "extras"), [("SearchQA", "serve,search"), ("WebArena", "serve")])
 def test_a_scenario_brings_its_extras(name: str, extras: str) -> None:
     game: Any = gym.make(f"agentgym/{name}-v0").unwrapped
-    assert requirement.requirements(game) == [
-        f"agentgym-envs[{extras}]=={agentgym_envs.__version__}"
-    ]
+    assert package.requirements(game) == [f"agentgym-envs[{extras}]=={agentgym_envs.__version__}"]
 
 
 def test_without_an_expert_there_is_no_oracle(

@@ -13,6 +13,7 @@ from tests.benchmarks.report.samples import (
     rows_of,
     textcraft_sweep,
 )
+from tests.benchmarks.sweep.samples import episodes_of
 from trainers.evaluation.summary import summarize
 
 
@@ -31,7 +32,7 @@ def test_an_evaluation_and_a_report_give_the_same_episodes_one_interval(tmp_path
         (number, episodes), *_ = played(cell, 3)
         folder.write(cell, number, episodes, seconds=1.0)
     (setting,) = read_sweep(tmp_path).settings
-    episodes = [episode for cell in cells for episode in folder.episodes(cell)]
+    episodes = [episode for cell in cells for episode in episodes_of(folder, cell)]
     for order in (episodes, episodes[::-1]):
         result = summarize(order)
         estimate, score = setting.whole.success(), setting.whole.score()

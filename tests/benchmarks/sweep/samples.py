@@ -22,6 +22,11 @@ def cell(**changes):
     return Cell(**{**values, **changes})
 
 
+def episodes_of(folder, cell):
+    """List the episodes of a cell's finished batches."""
+    return [episode for batch, _ in folder.batches(cell) for episode in batch]
+
+
 def outcome_of(worker, batch):
     """What became of a batch that is played alone; what broke is raised."""
     report = worker.play(batch)

@@ -18,7 +18,7 @@ from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import over_processes
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Worker
-from tests.benchmarks.sweep.samples import cell, outcome_of
+from tests.benchmarks.sweep.samples import cell, episodes_of, outcome_of
 from tests.faults.processes import kill, of_kind
 from tests.serving import Failure, serving
 from tests.trainers.policies.chat_server import message
@@ -41,7 +41,7 @@ def batches_of(folder: Path, asked: Cell) -> list[Batch]:
 
 
 def episodes_in(folder: Path, asked: Cell) -> list[dict[str, Any]]:
-    records = [episode.to_json() for episode in SweepFolder(folder).episodes(asked)]
+    records = [episode.to_json() for episode in episodes_of(SweepFolder(folder), asked)]
     for record in records:
         for turn in record["turns"]:
             turn["call"]["seconds"] = 0

@@ -10,7 +10,7 @@ from benchmarks.sweep.batches import Batch
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suites import Panel, Suite, task_digest
 from benchmarks.sweep.worker import Worker
-from tests.benchmarks.sweep.samples import cell, in_this_process, outcome_of
+from tests.benchmarks.sweep.samples import cell, episodes_of, in_this_process, outcome_of
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.serving import serving
 from tests.trainers.families import OPENS_AND_DROPS
@@ -184,7 +184,7 @@ def test_a_chat_template_is_that_of_the_models_alone(counting, capsys, tmp_path)
     assert dict(cells[0].settings)["chat_template_kwargs"] == {"enable_thinking": False}
     tokenizer = make_tokenizer()
     tokenizer.chat_template = OPENS_AND_DROPS
-    for episode in SweepFolder(out).episodes(cells[0]):
+    for episode in episodes_of(SweepFolder(out), cells[0]):
         prompt = tokenizer.decode(episode.traces[0].prompt_ids)
         assert prompt.endswith("<|im_start|>assistant\n<think>\n\n</think>\n\n")
     told = refused(capsys, *words, *template, '{"enable_thinking": true}')

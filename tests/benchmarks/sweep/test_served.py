@@ -15,7 +15,7 @@ from benchmarks.sweep.batches import Batch
 from benchmarks.sweep.command import SweepArguments, play_of
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Worker
-from tests.benchmarks.sweep.samples import outcome_of
+from tests.benchmarks.sweep.samples import episodes_of, outcome_of
 from tests.benchmarks.sweep.test_command import counting, refused, swept  # noqa: F401
 from tests.serving import Failure, serving
 from tests.trainers.policies.chat_server import message
@@ -52,7 +52,7 @@ def test_models_of_one_server_are_told_apart_by_their_names_everywhere(tmp_path,
     }
     folder = SweepFolder(tmp_path / "out")
     assert [cell.policy for cell in folder.cells()] == ["large", "small"]
-    assert {e.policy for cell in folder.cells() for e in folder.episodes(cell)} == {
+    assert {e.policy for cell in folder.cells() for e in episodes_of(folder, cell)} == {
         "small",
         "large",
     }

@@ -14,7 +14,7 @@ from benchmarks.sweep.plan import grid
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.suite_files import find_suite, read_suite, suite_names
 from benchmarks.sweep.suites import task_digest
-from tests.benchmarks.sweep.samples import cell, in_this_process
+from tests.benchmarks.sweep.samples import cell, episodes_of, in_this_process
 from tests.helpers import COUNTING_ID, register_helpers
 
 register_helpers()
@@ -270,9 +270,8 @@ def test_worker_processes_import_the_module_of_a_users_environment(tmp_path, tal
     path = written(tmp_path, f"panels:\n  - env: {tally_module}\n    tasks: [small]\n")
     words = ["--suite", str(path), "--policy", "expert", "--out", str(tmp_path / "sweep")]
     assert command.main([*words, "--workers", "1"]) == 0
-    episodes = list(
-        SweepFolder(tmp_path / "sweep").episodes(SweepFolder(tmp_path / "sweep").cells()[0])
-    )
+    folder = SweepFolder(tmp_path / "sweep")
+    episodes = episodes_of(folder, folder.cells()[0])
     assert len(episodes) == 3 and all(episode.success for episode in episodes)
 
 

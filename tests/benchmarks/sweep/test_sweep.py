@@ -15,7 +15,7 @@ from benchmarks.sweep.plan import Cell, slug
 from benchmarks.sweep.players import RETRIES, over_processes
 from benchmarks.sweep.runner import MOST_BROKEN, in_turns, play_missing
 from benchmarks.sweep.store import SweepFolder
-from tests.benchmarks.sweep.samples import cell, in_this_process
+from tests.benchmarks.sweep.samples import cell, episodes_of, in_this_process
 from tests.faults.processes import kill, of_kind
 from trainers.runs.progress_bar import EpisodeProgress
 
@@ -57,7 +57,9 @@ def test_what_is_there_is_not_played_again(tmp_path):
     again = play_missing(folder, [cell()], in_this_process)
     assert (first.num_played, again.num_played) == (8, 0)
     assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("batch_*")} == times
-    assert [t.task_id for t in folder.episodes(cell())] == [t for t in cell().tasks for _ in "12"]
+    assert [t.task_id for t in episodes_of(folder, cell())] == [
+        t for t in cell().tasks for _ in "12"
+    ]
 
 
 def test_a_lost_batch_is_played_again_just_as_before(tmp_path):

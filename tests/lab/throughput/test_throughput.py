@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from lab.throughput.environments import (
     webshop_rows,
     wordle_rows,
 )
-from lab.throughput.measure import Row, Side, Stopwatch, compare, machine
+from lab.throughput.measure import Row, Side, Stopwatch, compare, machine, num_cores
 from lab.throughput.vectors import vector_rows
 
 
@@ -157,3 +158,8 @@ def test_a_mistake_on_the_command_line_is_told(
     with pytest.raises(SystemExit):
         command.main(argv)
     assert argv[0].strip("-") in capsys.readouterr().err
+
+
+def test_the_cores_are_those_that_this_process_may_use() -> None:
+    count = num_cores()
+    assert count is not None and 1 <= count <= (os.cpu_count() or 1)

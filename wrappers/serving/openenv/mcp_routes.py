@@ -38,7 +38,7 @@ _HEADER = "mcp-session-id"
 
 
 def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
-    """Return the endpoints of JSON-RPC over HTTP, always with status 200, and of a session's end."""
+    """Return the endpoints of JSON-RPC over HTTP and of a session's end. Errors have status 200."""
 
     async def rpc(request: Request) -> Response:
         body: Mapping[str, Any] = {}

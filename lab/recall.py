@@ -1,4 +1,4 @@
-"""`python -m benchmarks.retrieval.recall`: how often gold passages are found, by family.
+"""`python -m lab.recall`: the share of gold passages that a retriever finds, by family.
 
 A hop is found if one of its gold passages is among the first k hits for the hop's oracle query; its
 document is found if another passage of a gold document is, which `<open>` then shows in full.
@@ -111,7 +111,7 @@ def _row(family: str, recall: Recall) -> tuple[str, ...]:
 
 def _parser() -> OptionParser:
     parser = OptionParser(
-        prog="python -m benchmarks.retrieval.recall",
+        prog="python -m lab.recall",
         description="Measure how often a retriever finds the gold passages of the embedded world.",
     )
     parser.add_argument("--retriever", default="bm25", help="as SearchQA's retriever= (bm25)")

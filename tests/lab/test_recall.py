@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("bm25s")
 
 from agentgym_envs.retrieval.bm25 import BM25Retriever
-from benchmarks.retrieval.recall import main, measure
+from lab.recall import main, measure
 from tests.agentgym_envs.searchqa.small_world import QUESTIONS, corpus
 
 
