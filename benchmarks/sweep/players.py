@@ -31,7 +31,7 @@ from benchmarks.sweep.batches import (
     no_counts,
 )
 from benchmarks.sweep.worker import Worker
-from wrappers.vector.ray_cluster import SET_UP_SECONDS, connect, deaths
+from wrappers.vector.ray_slot import SET_UP_SECONDS, connect, deaths
 
 _LOG = logging.getLogger(__name__)
 

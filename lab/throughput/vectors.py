@@ -13,8 +13,7 @@ import gymnasium as gym
 from lab.throughput.measure import Row, Side, Stopwatch, Workload, compare
 from wrappers.vector.backends import LOCAL_BACKENDS
 from wrappers.vector.env import TextVectorEnv
-from wrappers.vector.ray_cluster import connect
-from wrappers.vector.ray_slot import RayActors
+from wrappers.vector.ray_slot import RayActors, connect
 
 _ENV_ID = "agentgym/TextCraft-v0"
 _ACTION = "inventory"

@@ -17,10 +17,9 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from wrappers.serving.agentgym import routes as agentgym
-from wrappers.serving.endpoints import Endpoint, Endpoints, as_routes
+from wrappers.serving.endpoints import Endpoint, Endpoints, as_routes, json_response, read_body
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.gate import Gate
-from wrappers.serving.json_text import json_response, read_body
 from wrappers.serving.limits import Limits
 from wrappers.serving.metrics import Metrics
 from wrappers.serving.openenv import http, mcp_routes, socket, tasks

@@ -55,23 +55,15 @@ class Metrics:
         return sum(count for _, count in self._seconds) / lasted
 
     def text(self) -> str:
-        """All of it in Prometheus' text format."""
+        """Return all of it in Prometheus' text format."""
+        rate = round(self.steps_per_second(), 3)
+        pace = f"Steps per second over the last {WINDOW:g} s."
         lines = [
-            *_metric("sessions_active", "gauge", "Sessions open now.", {"": self._active}),
+            *_metric("sessions_active", "gauge", "Sessions open now.", self._active),
             *_metric("sessions_opened_total", "counter", "Sessions opened.", self._openings),
-            *_metric(
-                "sessions_refused_total",
-                "counter",
-                "Sessions refused at capacity.",
-                {"": self._refusals},
-            ),
+            *_metric("sessions_refused_total", "counter", "Sessions refused.", self._refusals),
             *_metric("steps_total", "counter", "Steps played.", self._steps),
-            *_metric(
-                "steps_per_second",
-                "gauge",
-                f"Steps per second over the last {WINDOW:g} s.",
-                {"": round(self.steps_per_second(), 3)},
-            ),
+            *_metric("steps_per_second", "gauge", pace, rate),
             *_metric("failures_total", "counter", "Failures of environments.", self._failures),
         ]
         return "\n".join(lines) + "\n"
@@ -81,12 +73,11 @@ class Metrics:
             self._seconds.popleft()
 
 
-def _metric(
-    name: str, kind: str, text: str, values: dict[str, int] | dict[str, float]
-) -> list[str]:
+def _metric(name: str, kind: str, text: str, values: Counter[str] | float) -> list[str]:
+    """Write a metric's lines, with a sample for each environment where they are counted apart."""
     name = f"agentgym_{name}"
-    samples = [
-        f'{name}{{env="{label}"}} {value}' if label else f"{name} {value}"
-        for label, value in values.items()
-    ]
+    if isinstance(values, Counter):
+        samples = [f'{name}{{env="{label}"}} {value}' for label, value in values.items()]
+    else:
+        samples = [f"{name} {values}"]
     return [f"# HELP {name} {text}", f"# TYPE {name} {kind}", *samples]

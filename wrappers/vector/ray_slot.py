@@ -12,19 +12,23 @@ import pickle
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]  # it ships no type information
 
-from agentgym_envs.errors import EnvFailure
+from agentgym_envs.errors import EnvFailure, needs_extra
 from wrappers.vector.host import EnvFn
 from wrappers.vector.ray_actor import EnvActor
-from wrappers.vector.ray_cluster import SET_UP_SECONDS, connect, deaths
 from wrappers.vector.slots import Wakeup, WorkerDied, deadline_after, is_over, seconds_left
 
 GRACE_SECONDS = 10.0
 """How much later than its environment's deadline an actor's answer may come before it is killed."""
+
+
+SET_UP_SECONDS = 1800.0
+"""How long an actor may take to be set up, for which a busy cluster may have no place yet."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,31 @@ class RayActors:
     def __post_init__(self) -> None:
         if self.envs < 1:
             raise ValueError(f"envs must be >= 1 environments of an actor, got {self.envs}")
+
+
+def connect(address: str | None, option: str) -> Any:
+    """Return the module `ray`, connected to a cluster. An existing connection stays.
+
+    Args:
+        address: of the cluster, as `ray.init` takes it; `"local"` starts one here.
+        option: what asked for Ray, for the message.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        ConnectionError: there is no cluster at the address.
+    """
+    with needs_extra("ray", option):
+        ray = import_module("ray")
+    if not ray.is_initialized():
+        ray.init(address=address, log_to_driver=False)
+    return ray
+
+
+def deaths(ray: Any) -> tuple[type[Exception], ...]:
+    """Return the errors of a call whose actor or machine has been lost."""
+    errors = ray.exceptions
+    # A long answer stays where it was given until it is fetched, and is lost with the machine.
+    return errors.RayActorError, errors.ObjectLostError, errors.OutOfMemoryError
 
 
 def ray_slots(env_fns: Sequence[EnvFn], actors: RayActors) -> list[RaySlot]:

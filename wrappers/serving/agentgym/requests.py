@@ -1,21 +1,25 @@
-"""Reads the requests of AgentGym's clients, and answers mistakes as its servers do."""
+"""Episodes by AgentGym's numbers, and requests read and refused as by its servers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import secrets
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from agentgym_envs.errors import UnknownTask, described
-from wrappers.serving.agentgym.episodes import Episode, Episodes
-from wrappers.serving.endpoints import Endpoint
-from wrappers.serving.json_text import json_response, read_body, whole_number
-from wrappers.serving.sessions import AtCapacity
+from wrappers.serving.endpoints import Endpoint, json_response, read_body, whole_number
+from wrappers.serving.environments import ServedEnvironment
+from wrappers.serving.sessions import AtCapacity, Session, Sessions
 
-Answer = Callable[[dict[str, Any]], Awaitable[Any]]
-"""Answers what a request holds: the fields of its body, or those of its query."""
+Fields = dict[str, Any]
+"""A request's body or query."""
+
+Answer = Callable[[Fields], Awaitable[Any]]
 
 
 class Unfit(ValueError):
@@ -63,7 +67,7 @@ def saying(value: Any) -> Endpoint:
     return endpoint
 
 
-def whole(fields: dict[str, Any], name: str, default: int | None = None) -> int:
+def whole(fields: Fields, name: str, default: int | None = None) -> int:
     """Return a field that holds a whole number.
 
     Raises:
@@ -76,7 +80,7 @@ def whole(fields: dict[str, Any], name: str, default: int | None = None) -> int:
     return number
 
 
-def text(fields: dict[str, Any], name: str) -> str:
+def text(fields: Fields, name: str) -> str:
     """Return a field that holds a text.
 
     Raises:
@@ -88,14 +92,78 @@ def text(fields: dict[str, Any], name: str) -> str:
     return value
 
 
-def episode_of(episodes: Episodes, fields: dict[str, Any], name: str = "id") -> Episode:
-    """Return the episode that a request names.
+@dataclass
+class Episode:
+    """A session and its last answer.
 
-    Raises:
-        Unknown: there is none by that number.
+    Attributes:
+        number: the client's name for it.
+        place: how many came before it on this server.
+        session: where it is played.
+        observation: the last text; empty before the first reset.
+        reward: of the last step.
+        score: the points so far.
+        done: the episode has ended.
     """
-    number = whole(fields, name)
-    episode = episodes.get(number)
-    if episode is None:
-        raise Unknown(f"The id {number} is not valid.")
-    return episode
+
+    number: int
+    place: int
+    session: Session
+    observation: str = ""
+    reward: float = 0
+    score: float = 0
+    done: bool = False
+
+
+@dataclass
+class Episodes:
+    """The sessions of one environment.
+
+    Numbers count up from a random one, not from 0 as the original's: a number from before a restart
+    of the server would name another client's environment.
+
+    Attributes:
+        sessions: of the server.
+        environment: what is played.
+    """
+
+    sessions: Sessions
+    environment: ServedEnvironment
+    _first: int = field(default_factory=lambda: secrets.randbelow(1 << 30))
+    _places: Iterator[int] = field(default_factory=count)
+    _open: dict[int, Episode] = field(default_factory=dict)
+
+    async def create(self) -> Episode:
+        """Open a session under the next number.
+
+        Raises:
+            AtCapacity: there is no room for another one.
+            Exception: what the environment raised when it was made.
+        """
+        session = await self.sessions.open(self.environment)
+        place = next(self._places)
+        episode = Episode(self._first + place, place, session)
+        self._open[episode.number] = episode
+        session.ended.add_done_callback(lambda _: self._open.pop(episode.number, None))
+        return episode
+
+    def get(self, fields: Fields, name: str) -> Episode:
+        """Return the episode whose number a request has in this field.
+
+        Raises:
+            Unknown: the number is not in use.
+        """
+        number = whole(fields, name)
+        episode = self._open.get(number)
+        if episode is None:
+            raise Unknown(f"The id {number} is not valid.")
+        episode.session.touch()
+        return episode
+
+    async def close(self, number: int) -> bool:
+        """Close an episode's session, and return whether there was one."""
+        episode = self._open.get(number)
+        if episode is None:
+            return False
+        await self.sessions.close(episode.session, "the client closed it")
+        return True

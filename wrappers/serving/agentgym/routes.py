@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from wrappers.serving.agentgym.episodes import Episodes
-from wrappers.serving.agentgym.games import ALFWorld, BabyAI, SciWorld, TextCraft
-from wrappers.serving.agentgym.lmrlgym import Maze, Wordle
+from wrappers.serving.agentgym.games import ALFWorld, BabyAI, Maze, SciWorld, TextCraft, Wordle
+from wrappers.serving.agentgym.requests import Episodes
 from wrappers.serving.agentgym.web import SQL, SearchQA, WebArena, WebShop
 from wrappers.serving.endpoints import Endpoints
 from wrappers.serving.environments import ServedEnvironment

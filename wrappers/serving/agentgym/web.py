@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from agentgym_envs.errors import described
-from wrappers.serving.agentgym.episodes import Episode, Episodes
-from wrappers.serving.agentgym.requests import answering, episode_of, saying, text, whole
+from wrappers.serving.agentgym.requests import (
+    Episode,
+    Episodes,
+    Fields,
+    answering,
+    saying,
+    text,
+    whole,
+)
 from wrappers.serving.endpoints import Endpoints
-
-Fields = dict[str, Any]
 
 
 class _ByEnvIdx(ABC):
     """The common endpoints of the four: bare values, and errors with status 500.
 
     Args:
-        episodes: what is played.
+        episodes: the environment's.
     """
+
+    further: ClassVar[tuple[str, ...]] = ()
+    """The names of further methods, by GET."""
 
     def __init__(self, episodes: Episodes) -> None:
         self.episodes = episodes
 
     def endpoints(self) -> Endpoints:
         """Return the endpoints by method and path."""
-        return {
-            ("GET", "/"): saying("ok"),
-            ("POST", "/create"): answering(self.create, error_status=500),
-            ("POST", "/reset"): answering(self.reset, error_status=500),
-            ("POST", "/step"): answering(self.step, error_status=500),
-            ("GET", "/observation"): answering(self.observation, error_status=500),
-            ("POST", "/close"): answering(self.close, error_status=500),
-        }
+        methods = {("POST", f"/{name}"): name for name in ("create", "reset", "step", "close")}
+        methods |= {("GET", f"/{name}"): name for name in ("observation", *self.further)}
+        own = {key: answering(getattr(self, m), error_status=500) for key, m in methods.items()}
+        return {("GET", "/"): saying("ok"), **own}
 
     async def create(self, fields: Fields) -> Any:
-        """Answer with the next number."""
+        """Return the next number."""
         return (await self.episodes.create()).number
 
     @abstractmethod
@@ -51,11 +55,14 @@ class _ByEnvIdx(ABC):
 
     async def observation(self, fields: Fields) -> Any:
         """Return the last observation, in SearchQA the question."""
-        return episode_of(self.episodes, fields, "env_idx").observation
+        return self._episode(fields).observation
 
     async def close(self, fields: Fields) -> Any:
-        """Give the episode back."""
+        """Close the episode."""
         return await self.episodes.close(whole(fields, "env_idx"))
+
+    def _episode(self, fields: Fields) -> Episode:
+        return self.episodes.get(fields, "env_idx")
 
 
 class SearchQA(_ByEnvIdx):
@@ -63,14 +70,14 @@ class SearchQA(_ByEnvIdx):
 
     async def reset(self, fields: Fields) -> Any:
         """Ask the question `id`."""
-        episode = episode_of(self.episodes, fields, "env_idx")
+        episode = self._episode(fields)
         options = {"task_id": whole(fields, "id", 0)}
         episode.observation, _ = await episode.session.reset(options=options)
         return episode.observation
 
     async def step(self, fields: Fields) -> Any:
         """Play a completion."""
-        episode = episode_of(self.episodes, fields, "env_idx")
+        episode = self._episode(fields)
         turn = await episode.session.step(text(fields, "action"))
         observation, reward, terminated, truncated, _ = turn
         return {
@@ -91,7 +98,7 @@ class SQL(SearchQA):
     async def step(self, fields: Fields) -> Any:
         """Run the statement, and tell the one that the question was made with."""
         answer = await super().step(fields)
-        info = episode_of(self.episodes, fields, "env_idx").session.info or {}
+        info = self._episode(fields).session.info or {}
         return {
             "state": answer["observation"],
             "reward": answer["reward"],
@@ -103,25 +110,23 @@ class SQL(SearchQA):
 class WebArena(_ByEnvIdx):
     """WebArena's endpoints, with errors in the fields of an answer."""
 
+    further = ("observation_metadata",)
+
     def endpoints(self) -> Endpoints:
         """Return the endpoints by method and path."""
 
         async def greet(_: Request) -> Response:
             return PlainTextResponse("ok")
 
-        return {
-            **super().endpoints(),
-            ("GET", "/"): greet,
-            ("GET", "/observation_metadata"): answering(self.metadata, error_status=500),
-        }
+        return {**super().endpoints(), ("GET", "/"): greet}
 
     async def create(self, fields: Fields) -> Any:
-        """Answer with the next number."""
+        """Return the next number."""
         return {"env_idx": (await self.episodes.create()).number}
 
     async def reset(self, fields: Fields) -> Any:
         """Open the first page of the task `idx`."""
-        episode = episode_of(self.episodes, fields, "env_idx")
+        episode = self._episode(fields)
         options = {"task_id": whole(fields, "idx", 0)}
         try:
             episode.observation, info = await episode.session.reset(options=options)
@@ -133,7 +138,7 @@ class WebArena(_ByEnvIdx):
 
     async def step(self, fields: Fields) -> Any:
         """Play a completion."""
-        episode = episode_of(self.episodes, fields, "env_idx")
+        episode = self._episode(fields)
         action = text(fields, "action")
         try:
             turn = await episode.session.step(action)
@@ -155,13 +160,13 @@ class WebArena(_ByEnvIdx):
             "info": {"page": page, "fail_error": "", "observation_metadata": _METADATA},
         }
 
-    async def metadata(self, fields: Fields) -> Any:
+    async def observation_metadata(self, fields: Fields) -> Any:
         """Answer without the original's boxes of elements, which nothing but its pictures need."""
-        _ = episode_of(self.episodes, fields, "env_idx")
+        _ = self._episode(fields)
         return _METADATA
 
     async def close(self, fields: Fields) -> Any:
-        """Give the episode back."""
+        """Close the episode."""
         await self.episodes.close(whole(fields, "env_idx"))
         return {"closed": "closed"}
 
@@ -173,13 +178,7 @@ class WebShop(_ByEnvIdx):
     have a `/state` that tells nothing; here it is OpenEnv's.
     """
 
-    def endpoints(self) -> Endpoints:
-        """Return the endpoints by method and path."""
-        return {
-            **super().endpoints(),
-            ("GET", "/available_actions"): answering(self.available_actions, error_status=500),
-            ("GET", "/instruction_text"): answering(self.instruction_text, error_status=500),
-        }
+    further = ("available_actions", "instruction_text")
 
     async def create(self, fields: Fields) -> Any:
         """Return the next number, with a drawn task begun."""
@@ -193,14 +192,14 @@ class WebShop(_ByEnvIdx):
 
     async def reset(self, fields: Fields) -> Any:
         """Begin the task `session_id`, or one that is drawn."""
-        episode = episode_of(self.episodes, fields, "env_idx")
+        episode = self._episode(fields)
         is_drawn = fields.get("session_id") is None
         await self._begin(episode, {} if is_drawn else {"task_id": whole(fields, "session_id")})
         return [episode.observation, None]
 
     async def step(self, fields: Fields) -> Any:
         """Play an action. After the purchase the last page stays."""
-        episode = episode_of(self.episodes, fields, "env_idx")
+        episode = self._episode(fields)
         action = text(fields, "action")
         reward: float = 0
         is_over = episode.done
@@ -224,11 +223,11 @@ class WebShop(_ByEnvIdx):
             clickables = ["search"] if is_start else visit.clickables
             return {"has_search_bar": is_start, "clickables": clickables}
 
-        return await episode_of(self.episodes, fields, "env_idx").session.ask(ask)
+        return await self._episode(fields).session.ask(ask)
 
     async def instruction_text(self, fields: Fields) -> Any:
         """Return the instruction."""
-        info = episode_of(self.episodes, fields, "env_idx").session.info
+        info = self._episode(fields).session.info
         assert info is not None
         return f"Instruction: {info['goal']}"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from gymnasium.error import ResetNeeded
@@ -11,15 +13,20 @@ from starlette.responses import Response
 
 from agentgym_envs import __version__
 from agentgym_envs.errors import described
-from wrappers.serving.endpoints import Endpoints
+from wrappers.serving.endpoints import Endpoints, json_response, read_body
 from wrappers.serving.environments import ServedEnvironment
-from wrappers.serving.json_text import json_response, read_body
 from wrappers.serving.openenv import play
 from wrappers.serving.openenv.play import NotValid
-from wrappers.serving.openenv.schemas import openapi, schemas
 from wrappers.serving.sessions import AtCapacity, Session, Sessions
 
 Play = Callable[[Session, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+_SCHEMAS = json.loads(Path(__file__).with_name("schemas.json").read_text("utf-8"))
+"""JSON schemas of actions, observations and the state.
+
+The action is the plain one alone, since clients take the one required text for the field to fill.
+MCP's `tools/list` describes the tools.
+"""
 
 
 def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
@@ -36,10 +43,10 @@ def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
         return json_response(_metadata(environment))
 
     async def schema(_: Request) -> Response:
-        return json_response(schemas())
+        return json_response(_SCHEMAS)
 
     async def document(_: Request) -> Response:
-        return json_response(openapi(environment.env_id, table, __version__))
+        return json_response(_openapi(environment.env_id, table))
 
     async def state(_: Request) -> Response:
         return json_response({"episode_id": None, "step_count": 0})
@@ -109,4 +116,17 @@ def _metadata(environment: ServedEnvironment) -> dict[str, Any]:
         "source": sample.source,
         "action_format": sample.action_format,
         "max_turns": sample.max_turns,
+    }
+
+
+def _openapi(title: str, paths: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return an OpenAPI document of the endpoints, given by method and path."""
+    described: dict[str, dict[str, Any]] = {}
+    for method, path in paths:
+        answer = {"responses": {"200": {"description": "as docs/howto/serve.md says"}}}
+        described.setdefault(path, {})[method.lower()] = answer
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": "1.0.0", "x-agentgym-envs": __version__},
+        "paths": described,
     }

@@ -15,9 +15,8 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 
 from agentgym_envs.errors import described
-from wrappers.serving.endpoints import Endpoints
+from wrappers.serving.endpoints import Endpoints, json_response, read_body, read_object
 from wrappers.serving.environments import ServedEnvironment
-from wrappers.serving.json_text import json_response, read_body, read_object
 from wrappers.serving.openenv.mcp import (
     BROKEN,
     INVALID_PARAMS,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentgym_envs.core.outcome import INFO_KEYS, UNSCORED_KEY
-from wrappers.serving.json_text import whole_number, without_fraction
+from wrappers.serving.endpoints import whole_number, without_fraction
 from wrappers.serving.openenv.tools import TYPES, ToolError, call_text, list_tools, read_tool_call
 from wrappers.serving.sessions import Session
 

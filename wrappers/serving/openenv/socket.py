@@ -7,24 +7,24 @@ noticed; at most one frame waits.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
+from gymnasium.error import ResetNeeded
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from agentgym_envs.errors import EnvFailure, described
+from wrappers.serving.endpoints import read_object
 from wrappers.serving.environments import ServedEnvironment
 from wrappers.serving.limits import CLOSE_SECONDS, FINAL_SEND_SECONDS
 from wrappers.serving.openenv import play
-from wrappers.serving.openenv.frames import (
-    error_of,
-    opening_error_of,
-    read_frame,
-    write_error,
-    write_frame,
-)
 from wrappers.serving.openenv.mcp import answer_rpc
-from wrappers.serving.sessions import Session, Sessions
+from wrappers.serving.openenv.play import NotValid
+from wrappers.serving.sessions import AtCapacity, Session, Sessions
+
+KINDS = ("reset", "step", "state", "close", "mcp")
 
 _TRY_AGAIN = 1013
 _GOING_AWAY = 1001
@@ -61,7 +61,7 @@ async def serve(
         else:
             session = await sessions.open(environment)
     except Exception as error:
-        await _end(socket, _TRY_AGAIN, opening_error_of(error))
+        await _end(socket, _TRY_AGAIN, _opening_error(error))
         return
     session.patience = sessions.limits.idle_timeout
     reason = "the client left"
@@ -91,7 +91,7 @@ async def answer_frame(session: Session, text: str | bytes) -> str | None:
         answer = await (play.reset if kind == "reset" else play.step)(session, data)
         return write_frame("observation", answer)
     except Exception as error:
-        return error_of(error)
+        return _error_frame(error)
 
 
 async def _converse(socket: WebSocket, session: Session, reply: Reply) -> int | None:
@@ -163,3 +163,78 @@ async def _end(socket: WebSocket, code: int = 1000, text: str | None = None) -> 
                 await socket.send_text(text)
             if socket.application_state is WebSocketState.CONNECTED:
                 await socket.close(code)
+
+
+class FrameError(ValueError):
+    """A frame that cannot be read.
+
+    Attributes:
+        code: OpenEnv's word for it.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class Frame(NamedTuple):
+    """A client's frame: one of `KINDS`, and its data."""
+
+    kind: str
+    data: dict[str, Any]
+
+
+def read_frame(text: str | bytes) -> Frame:
+    """Read a frame.
+
+    Raises:
+        FrameError: it is none.
+    """
+    try:
+        frame = read_object(text)
+    except ValueError as error:
+        raise FrameError("INVALID_JSON", str(error)) from None
+    kind, data = frame.get("type"), frame.get("data", {})
+    if kind not in KINDS:
+        raise FrameError("UNKNOWN_TYPE", f"unknown type {kind!r:.80}; allowed: {', '.join(KINDS)}")
+    unknown = sorted(set(frame) - {"type", "data"})
+    if unknown:
+        raise FrameError("VALIDATION_ERROR", f"unknown keys {unknown}; allowed: type, data")
+    if not isinstance(data, dict):
+        raise FrameError("VALIDATION_ERROR", f"data must be an object, got {type(data).__name__}")
+    return Frame(kind, data)
+
+
+def write_frame(kind: str, data: Any) -> str:
+    """Write a frame of the server."""
+    return json.dumps({"type": kind, "data": data})
+
+
+def write_error(code: str, message: str, **more: Any) -> str:
+    """Write an error frame."""
+    return write_frame("error", {"message": message, "code": code, **more})
+
+
+def _error_frame(error: Exception) -> str:
+    """Write a session's error as a frame. The session stays open."""
+    if isinstance(error, FrameError):
+        return write_error(error.code, str(error), **_errors(error))
+    if isinstance(error, NotValid):
+        return write_error("VALIDATION_ERROR", str(error), **_errors(error))
+    if isinstance(error, EnvFailure | ResetNeeded):
+        return write_error("EXECUTION_ERROR", str(error))
+    return write_error("EXECUTION_ERROR", described(error))
+
+
+def _opening_error(error: Exception) -> str:
+    """Write why there is no session."""
+    if isinstance(error, AtCapacity):
+        return write_error(
+            "CAPACITY_REACHED", str(error), active_sessions=error.active, max_sessions=error.active
+        )
+    return write_error("FACTORY_ERROR", f"the environment cannot be made: {described(error)}")
+
+
+def _errors(error: Exception) -> dict[str, Any]:
+    is_validation = getattr(error, "code", "VALIDATION_ERROR") == "VALIDATION_ERROR"
+    return {"errors": [{"msg": str(error)}]} if is_validation else {}

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentgym_envs.errors import UnknownTask
-from wrappers.serving.endpoints import Endpoint, Endpoints
+from wrappers.serving.endpoints import Endpoint, Endpoints, json_response, read_body, whole_number
 from wrappers.serving.environments import ServedEnvironment
-from wrappers.serving.json_text import json_response, read_body, whole_number
 
 Asked = Callable[[ServedEnvironment, dict[str, Any]], dict[str, Any]]
 

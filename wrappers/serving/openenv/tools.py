@@ -8,7 +8,7 @@ from typing import Any
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import InvalidAction
-from wrappers.serving.json_text import without_fraction
+from wrappers.serving.endpoints import without_fraction
 
 TYPES = ("list_tools", "call_tool")
 """The types of actions that ask for tools, in a step."""
