@@ -9,8 +9,10 @@ import gymnasium as gym
 
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import TextEnv
-from wrappers.schedules import HorizonSchedule
+from wrappers.schedules import HorizonSchedule, parse_schedule
 from wrappers.vector import TextVectorEnv
+
+Schedule = HorizonSchedule | str | int
 
 
 class HorizonCurriculum:
@@ -24,7 +26,8 @@ class HorizonCurriculum:
 
     Args:
         env: what to wrap.
-        schedule: turns as a function of the optimizer step.
+        schedule: turns as a function of the optimizer step, or as the commands write it:
+            `"scaling:6,13,20@100"`, `20`.
     """
 
     env: Any
@@ -32,10 +35,10 @@ class HorizonCurriculum:
     global_step = 0
 
     @overload
-    def __new__(cls, env: gym.Env[str, str], schedule: HorizonSchedule) -> EnvHorizon: ...
+    def __new__(cls, env: gym.Env[str, str], schedule: Schedule) -> EnvHorizon: ...
 
     @overload
-    def __new__(cls, env: TextVectorEnv, schedule: HorizonSchedule) -> VectorHorizon: ...
+    def __new__(cls, env: TextVectorEnv, schedule: Schedule) -> VectorHorizon: ...
 
     def __new__(cls, env: Any = None, schedule: Any = None) -> HorizonCurriculum:
         """Choose the class that fits `env`. A copy keeps its class."""
@@ -61,22 +64,22 @@ class EnvHorizon(
 ):
     """`HorizonCurriculum` around one environment."""
 
-    def __init__(self, env: gym.Env[str, str], schedule: HorizonSchedule) -> None:
+    def __init__(self, env: gym.Env[str, str], schedule: Schedule) -> None:
         if not isinstance(env.unwrapped, TextEnv):
             raise TypeError(f"env must be a TextEnv, which counts its turns, got {env.unwrapped!r}")
         gym.utils.RecordConstructorArgs.__init__(self, schedule=schedule)
         gym.Wrapper.__init__(self, env)
-        self.schedule = schedule
+        self.schedule = _as_schedule(schedule)
 
 
 class VectorHorizon(HorizonCurriculum):
     """`HorizonCurriculum` around a `TextVectorEnv`, which does all but resets."""
 
-    def __init__(self, env: TextVectorEnv, schedule: HorizonSchedule) -> None:
+    def __init__(self, env: TextVectorEnv, schedule: Schedule) -> None:
         if not isinstance(env, TextVectorEnv):
             raise TypeError(f"env must be a gymnasium.Env or a TextVectorEnv, got {env!r:.80}")
         self.env = env
-        self.schedule = schedule
+        self.schedule = _as_schedule(schedule)
 
     def reset_async(
         self,
@@ -91,3 +94,14 @@ class VectorHorizon(HorizonCurriculum):
         if name == "env":  # not set yet, as while a copy is made
             raise AttributeError(name)
         return getattr(self.env, name)
+
+
+def _as_schedule(schedule: Schedule) -> HorizonSchedule:
+    if isinstance(schedule, str | int):
+        return parse_schedule(str(schedule))
+    if not callable(schedule):
+        raise TypeError(
+            "schedule must be a function of the step, turns, or a text such as "
+            f"'scaling:6,13,20@100', got {schedule!r:.80}"
+        )
+    return schedule

@@ -346,7 +346,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         """
         state = self._text_env
         if state.is_over:
-            raise ResetNeeded("the episode is over; call reset() before step()")
+            raise ResetNeeded("the episode is over or has not begun; call reset() before step()")
         if not isinstance(action, str):
             raise TypeError(f"an action must be a str, got {type(action).__name__}: {action!r}")
         state.actions.append(action)

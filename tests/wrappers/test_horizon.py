@@ -12,7 +12,6 @@ from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
 from wrappers import (
     FixedHorizon,
     HorizonCurriculum,
-    HorizonSchedule,
     ScalingInter,
     TextVectorEnv,
 )
@@ -20,7 +19,7 @@ from wrappers import (
 register_helpers()
 
 
-def one(schedule: HorizonSchedule, **kwargs: Any) -> Any:
+def one(schedule: Any, **kwargs: Any) -> Any:
     return HorizonCurriculum(CountingEnv(**kwargs), schedule)
 
 
@@ -151,3 +150,12 @@ def test_an_environment_that_does_not_count_turns_is_refused() -> None:
 def test_a_horizon_that_is_no_number_of_turns_is_refused(horizon: object) -> None:
     with pytest.raises(ValueError, match="horizon.* must be >= 1 or None"):
         CountingEnv().reset(options={"horizon": horizon})
+
+
+def test_a_schedule_may_be_written_as_on_the_command_line() -> None:
+    assert one("scaling:2,5@10").schedule == ScalingInter((2, 5), 10)
+    assert one(3).schedule == FixedHorizon(3)
+    with pytest.raises(ValueError, match="cannot read the horizon 'soon'"):
+        one("soon")
+    with pytest.raises(TypeError, match=r"schedule must be a function of the step, .* got 2\.5"):
+        one(2.5)
