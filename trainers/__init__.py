@@ -29,8 +29,8 @@ _HOMES = {
     "trainers.history.notes": ("Notes",),
     "trainers.history.summary": ("Summary",),
     "trainers.history.views": ("History", "LastTurns", "View"),
-    "trainers.models.fetched": ("tiny_folder",),
-    "trainers.command": ("train_online",),
+    "trainers.models.tiny": ("tiny_folder",),
+    "trainers.command": ("train_and_save", "train_online"),
     "trainers.online": ("OnlineTrainer",),
     "trainers.options.arguments": (
         "EnvArguments",
@@ -66,7 +66,6 @@ _HOMES = {
     "trainers.rollout.rollout": ("Rollout",),
     "trainers.rollout.tool_environments": ("tool_dataset", "tool_environment"),
     "trainers.rollout.policy": ("Episode", "Failure", "Policy", "Reply", "Stop"),
-    "trainers.running": ("train_and_save",),
     "trainers.runs.stopping": ("Interrupted",),
     "trainers.sft": ("AgentSFTTrainer", "expert_demonstrations"),
     "trainers.tokens.chat": ("CHATML_TEMPLATE", "ChatFormat"),

@@ -1,10 +1,10 @@
-"""AgentEvol: rounds of exploring, keeping what succeeded, and imitating it (arXiv 2406.04151).
+"""AgentEvol: rounds of exploration and of imitation of its successes (arXiv 2406.04151).
 
 The paper's section 4 maximizes the reward-weighted likelihood of a round's episodes together with
 the base set's, with rewards 0 or 1, starting from the same initial policy in every round.
 Deviations:
 1. Without `data` or `expert_episodes` there is no base set: the policy learns from itself alone.
-2. What reaches a task's end twice in the same words is learned once.
+2. Episodes of a task with the same words are learned once.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from trainers.command import (
     exit_statuses,
     parse_training,
     refusing,
+    train_and_save,
 )
 from trainers.credit.pairs import distinct, successes_of
 from trainers.evaluation.summary import summarize
@@ -42,12 +43,10 @@ from trainers.options.values import all_values, check_names
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, check_of_environments
-from trainers.running import train_and_save
 from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
-from trainers.runs.folder import end_run, read_run
-from trainers.runs.lock import holding
+from trainers.runs.folder import end_run, holding, read_run
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import begin_run
 from trainers.runs.rounds import Round, RoundFiles
@@ -124,20 +123,18 @@ class AgentEvol:
         self.files = RoundFiles(folder, compress=compress)
 
     def train(self, resume_from_checkpoint: bool = False) -> list[Round]:
-        """Do the rounds that are left to do, and save the last one's model; see `run`.
+        """Run the rounds that are left, and save the last one's model, as `run` does.
 
-        Args:
-            resume_from_checkpoint: leave finished rounds as they are and continue the one that was
-                interrupted.
+        With `resume_from_checkpoint`, finished rounds stay and the interrupted one continues.
         """
         return list(self.run(resume=resume_from_checkpoint))
 
     def run(self, *, resume: bool = False) -> Iterator[Round]:
-        """Do the rounds that are left to do, and save the last one's model.
+        """Run the rounds that are left, and save the last one's model.
 
         Args:
-            resume: leave finished rounds as they are and continue the one that was interrupted;
-                otherwise what an earlier run left is set aside.
+            resume: keep finished rounds and continue the interrupted one; otherwise an earlier
+                run's files are set aside.
 
         Yields:
             Every round at its end, at once where it was finished before.
@@ -219,7 +216,7 @@ class AgentEvol:
         return bool(self.args.process_index == 0)
 
     def _model_of(self, number: int) -> ModelArguments:
-        """Return what loads the model that a round ended with; round 0 is the initial one."""
+        """Return the model arguments of a round's model. Round 0 has the initial one."""
         if number == 0:
             return self.model_args
         model_args = copy.copy(self.model_args)
@@ -234,7 +231,7 @@ class AgentEvol:
         check_of_environments(base, self.environments)
         count = self.options.expert_episodes
         if count:
-            ids = self._task_ids()
+            ids = self.environments.split_ids()
             with self.args.main_process_first(local=False, desc="the expert's episodes"):
                 base += cached_rollout(
                     self.files.base,
@@ -293,18 +290,14 @@ class AgentEvol:
     def _explored_ids(self, number: int) -> list[str]:
         """Return the tasks of a round."""
         return self.environments.spread(
-            self._task_ids(),
+            self.environments.split_ids(),
             self.options.num_explored_tasks,
             weighted=True,
             start=number * _ROUND_START % 1,
         )
 
-    def _task_ids(self) -> list[str]:
-        chosen = self.environments.args
-        return self.environments.task_ids(chosen.split, tasks=chosen.tasks, option="split")
-
     def _trainer(self, number: int, data: Sequence[Trajectory]) -> AgentSFTTrainer:
-        """Return what fine-tunes a round's initial model on its data."""
+        """Return the trainer of a round's initial model on its data."""
         from_current = self.options.start_from == "current"
         model, tokenizer = load_policy(self._model_of(number - 1 if from_current else 0), self.args)
         args = copy.copy(self.args)

@@ -45,7 +45,7 @@ def collect(
     on_trajectory: Callable[[Trajectory], None] | None = None,
     finished: MutableMapping[int, Trajectory] | None = None,
 ) -> list[Trajectory]:
-    """Play episodes, going round the tasks in order; see `trainers.rollout.mixtures.repeated`.
+    """Play episodes, going round the tasks as `trainers.rollout.mixtures.repeated` does.
 
     Args:
         rollout: the environments and the policy.
@@ -60,7 +60,7 @@ def collect(
 
     Raises:
         UsageError: there are no tasks.
-        ValueError: fewer than one episode is asked for.
+        ValueError: `num_episodes` is below 1.
     """
     if not task_ids:
         raise UsageError("there are no tasks to play")
@@ -85,14 +85,9 @@ def expert_episodes(
     failure_rules: FailureRules | None = None,
     watch: Watch | None = None,
 ) -> list[Trajectory]:
-    """Play episodes of the expert, with a progress bar; see `collect`.
+    """Play episodes of the expert as `collect` does, with a progress bar.
 
-    Args:
-        environments: what is played.
-        task_ids: the tasks.
-        num_episodes: how many; None plays each task once.
-        failure_rules: when an episode is given up.
-        watch: shows and keeps them; by default they are shown alone.
+    `watch` shows and keeps them; by default they are shown alone.
     """
     rollout = environments.rollout(ExpertPolicy(), failure_rules=failure_rules)
     total = num_episodes or len(task_ids)
@@ -132,18 +127,18 @@ def cached_rollout(
     options: Sequence[Any],
     reuse: bool,
 ) -> list[Trajectory]:
-    """Play episodes and write them to a file, or read what an interrupted run wrote there.
+    """Play episodes and write them to a file, or read those of an interrupted run.
 
     Args:
         path: the JSONL file.
-        play: plays the episodes; those in the watch's `finished` have been played.
-        name: who plays.
+        play: plays the episodes but for those in the watch's `finished`.
+        name: the player's.
         total: how many there will be.
-        options: what decides which they are, such as the tasks.
-        reuse: read the file if it is there, and what was finished of it if it is not.
+        options: those that decide which they are, such as the tasks.
+        reuse: read the file if it is there, and its finished part if it is not.
 
     Raises:
-        UsageError: what was finished had other options.
+        UsageError: the finished part had other options.
     """
     if not (reuse and path.exists()):
         with Watch(name, total, output_file=path, resume=reuse, options=options) as watch:
@@ -228,8 +223,7 @@ def _play(
     check_backend(policy, budgets)
     environments = open_environments(env, policy)
     rollout = open_rollout(policy, environments, budgets, seed=options.seed)
-    task_ids = environments.task_ids(env.split, tasks=env.tasks, option="split")
-    tasks = environments.spread(task_ids, options.num_tasks, weighted=True)
+    tasks = environments.spread(environments.split_ids(), options.num_tasks, weighted=True)
     total = options.num_episodes or len(tasks)
     start = time.perf_counter()
     settings = (
@@ -280,7 +274,7 @@ def _check_format(options: CollectArguments) -> None:
 
 
 def _write(episodes: Sequence[Trajectory], options: CollectArguments) -> int:
-    """Write the file; return how many episodes went into it."""
+    """Write the file, and return the number of its episodes."""
     if options.format == "agenttraj":
         return write_agenttraj(options.out, episodes, append=options.append)
     write_jsonl(options.out, episodes, append=options.append)

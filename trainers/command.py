@@ -1,4 +1,4 @@
-"""What every training command does around its trainer: read options, run, end with a status."""
+"""Runs of `agentgym train`: options, the run's folder, training, and the exit status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from agentgym_envs.content.files import is_storage_failure
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.machinery.secrets import MASK, masked, masked_words
 from trainers import installed_trainers
-from trainers.models.loading import adapter_config, load_policy
+from trainers.models.loading import adapter_config, load_policy, save_policy
 from trainers.options.arguments import (
     EnvArguments,
     EvaluationArguments,
@@ -33,10 +33,11 @@ from trainers.options.errors import (
 from trainers.options.models import derive_precision
 from trainers.options.parser import CommandParser
 from trainers.rollout.environments import Environments
-from trainers.running import train_and_save
-from trainers.runs.checkpoints import last_checkpoint
-from trainers.runs.folder import read_run
+from trainers.runs.checkpoints import check_optimizer, last_checkpoint
+from trainers.runs.folder import PAIRS, holding, read_run, write_patiently
 from trainers.runs.progress import hide_loading_bars
+from trainers.runs.provenance import begin_run
+from trainers.runs.records import add_options_for_trackers
 from trainers.runs.stopping import Interrupted
 
 INTERRUPTED = 130
@@ -57,7 +58,7 @@ def parse_training(
         argv: the options; None takes the process's own.
         algorithm: the command's name.
         config: the training config, `AgentDefaults` before one of TRL's.
-        description: what the command does.
+        description: of the command.
         further: dataclasses of the algorithm's own options.
 
     Returns:
@@ -87,37 +88,104 @@ def parse_training(
     return parsed
 
 
-def run_training(
-    trainer: Any,
-    *,
-    command: str,
-    resume: bool,
-    configs: Sequence[Any] = (),
-    environments: Environments | None = None,
-) -> None:
-    """Run a training command: `train_and_save`, whose ends become exit statuses.
+@contextmanager
+def running(
+    trainer: Any, command: str, *, environments: Environments | None = None
+) -> Iterator[None]:
+    """Turn early ends of a command's training into exit statuses, and clean up after it.
 
-    Args:
-        trainer: one of our trainers.
-        command: the command's name, for `run.json`.
-        resume: continue from the last checkpoint, if there is one.
-        configs: dataclasses that `run.json` keeps besides those the trainer has.
-        environments: closed at the end, however training ends.
+    The environments are closed at the end, however training ends.
 
     Raises:
-        UsageError: the folder's run that is to be resumed is another command's, or another process
-            is writing to the folder.
-        SystemExit: with status 130, where a signal ended training, and 75, where machinery stayed
-            broken or the disk took no more.
+        SystemExit: with status 130 after a signal, and 75 where machinery stayed broken or the
+            disk took no more.
     """
     try:
         with exit_statuses(trainer.args, command), explain_refusals(ImportError):
-            train_and_save(trainer, resume=resume, command=command, configs=configs)
+            yield
         # Its threads would end some processes by SIGABRT when the interpreter does.
         trainer.accelerator.state.destroy_process_group()
     finally:
         if environments is not None:
             environments.close()
+
+
+def train_and_save(
+    trainer: Any, *, resume: bool = False, command: str | None = None, configs: Sequence[Any] = ()
+) -> None:
+    """Train, and leave the final model in the output folder.
+
+    Unlike `trainer.train()`: no other process may write to the folder meanwhile; an earlier run in
+    it is moved aside; `resume` begins again where there is no checkpoint, and prints which options
+    differ; the model at the end is an ordinary folder, a LoRA adapter merged.
+
+    Args:
+        trainer: one of our trainers.
+        resume: go on from the last intact checkpoint, if there is one.
+        command: the run's command in `run.json`; by default the script's name.
+        configs: dataclasses that `run.json` keeps besides those the trainer has.
+
+    Raises:
+        Interrupted: a signal ended training, and a checkpoint is saved; a `KeyboardInterrupt`.
+        EnvFailure: machinery stayed broken.
+        UsageError: another process holds the folder, a checkpoint cannot be gone on from, or the
+            folder's run that is to be resumed is another command's.
+    """
+    command = Path(sys.argv[0]).name if command is None else command
+    folder = Path(trainer.args.output_dir)
+    with holding(folder, command) if trainer.is_world_process_zero() else nullcontext():
+        checkpoint = last_checkpoint(folder) if resume else None
+        trainer.accelerator.wait_for_everyone()  # all have looked before the first one writes
+        if trainer.is_world_process_zero():
+            _begin(trainer, checkpoint, resume=resume, command=command, configs=configs)
+        trainer.accelerator.wait_for_everyone()
+        add_options_for_trackers(trainer.args, configs)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        _save(trainer, folder)
+        # A process that has ended may take those with it that still save.
+        trainer.accelerator.wait_for_everyone()
+
+
+def _begin(
+    trainer: Any, checkpoint: Path | None, *, resume: bool, command: str, configs: Sequence[Any]
+) -> None:
+    """Make room in the folder for a new run, or print the changes in one that goes on."""
+    folder = Path(trainer.args.output_dir)
+    configs = [*trainer.run_options, *configs, trainer.args]
+    step = None
+    if checkpoint is not None:
+        check_optimizer(checkpoint)
+        step = int(checkpoint.name.rpartition("-")[2])
+    elif resume:
+        print(f"{folder} has no checkpoint: training starts at the beginning", flush=True)
+    models = [getattr(config, "model_name_or_path", None) for config in configs]
+    models.append(getattr(trainer.model.config, "_name_or_path", None))
+    begin_run(
+        folder,
+        command=command,
+        seed=trainer.args.seed,
+        configs=configs,
+        at_step=step,
+        start=next((str(name) for name in models if name), None),
+        # What a resumed run has played for DPO's pairs is its own.
+        keep=(PAIRS,) if resume else (),
+    )
+    if checkpoint is not None:
+        print(f"resuming from {checkpoint}", flush=True)
+    trainer.run_file.is_written = True
+
+
+def _save(trainer: Any, folder: Path) -> None:
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
+        trainer.save_model(str(folder))  # gathers split weights: all processes take part
+    elif trainer.is_world_process_zero():
+        model = trainer.accelerator.unwrap_model(trainer.model)
+
+        def save() -> None:
+            save_policy(model, trainer.processing_class, folder)
+            trainer.create_model_card()
+
+        write_patiently(str(folder), save, limit=trainer.max_outage)
 
 
 def use_revision_for_reference(args: Any, revision: str | None) -> None:
@@ -130,23 +198,9 @@ def use_revision_for_reference(args: Any, revision: str | None) -> None:
 
 
 def train_online(
-    argv: list[str] | None,
-    *,
-    algorithm: str,
-    trainer: type[Any],
-    description: str,
+    argv: list[str] | None, *, algorithm: str, trainer: type[Any], description: str
 ) -> int:
-    """Run a training command.
-
-    Args:
-        argv: the options; None takes the process's own.
-        algorithm: the command's name.
-        trainer: an `OnlineTrainer`, made from the policy, the environments and the options.
-        description: what the command does.
-
-    Returns:
-        The exit status.
-    """
+    """Run a training command of an `OnlineTrainer` class, and return the exit status."""
     env, rollout, evaluation, run, model_args, args = parse_training(
         argv, algorithm=algorithm, config=trainer.config, description=description
     )
@@ -162,23 +216,15 @@ def train_online(
             processing_class=tokenizer,
             peft_config=adapter_config(model_args),
         )
-    run_training(
-        made,
-        command=f"train {algorithm}",
-        resume=run.resume,
-        configs=[model_args],
-        environments=made.task_environments,
-    )
+    command = f"train {algorithm}"
+    with running(made, command, environments=made.task_environments):
+        train_and_save(made, resume=run.resume, command=command, configs=[model_args])
     return 0
 
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what a trainer refuses when it is made into a usage error.
-
-    Raises:
-        UsageError: the options do not fit each other, or the hub has not what they name.
-    """
+    """Turn errors of a trainer's constructor into usage errors."""
     try:
         with explain_refusals():
             yield
@@ -192,15 +238,11 @@ def refusing() -> Iterator[None]:
 
 @contextmanager
 def exit_statuses(args: Any, command: str) -> Iterator[None]:
-    """Turn what ends a run early into a message with the command that goes on, and a status.
-
-    Args:
-        args: the run's training config.
-        command: the command's name.
+    """Turn early ends of a run into a message with the command that resumes it, and a status.
 
     Raises:
-        SystemExit: with status 130, where a signal ended training, and 75, where machinery stayed
-            broken or the disk took no more.
+        SystemExit: with status 130 after a signal, and 75 where machinery stayed broken or the
+            disk took no more.
     """
     is_first = args.process_index == 0
     try:
@@ -227,27 +269,19 @@ def exit_statuses(args: Any, command: str) -> Iterator[None]:
 
 def broken_off(folder: Path, failure: Exception, command: str) -> str:
     """Return the message where broken machinery has ended a run."""
-    checkpoint = _newest_checkpoint(folder)
-    saved = "there is no checkpoint yet"
-    if checkpoint is not None:
-        saved = f"{checkpoint} is what it goes on from"
-    what = "the machinery stayed broken"
-    if isinstance(failure, OSError):
-        what = "the disk took no more"
-    to_resume = command_to_resume(command)
-    cause = masked(as_options(str(failure)))
-    return f"agentgym: {what}: {cause}\n{saved}. When that is mended:\n  {to_resume}"
-
-
-def _newest_checkpoint(folder: Path) -> Path | None:
-    """Return the last whole checkpoint of a run; of one in rounds, that of its newest round."""
     rounds = sorted(folder.glob("round_*"), key=lambda path: path.stat().st_mtime, reverse=True)
-    saved = (last_checkpoint(place, check=False) for place in (folder, *rounds[:1]))
-    return next(filter(None, saved), None)
+    checkpoints = (last_checkpoint(place, check=False) for place in (folder, *rounds[:1]))
+    checkpoint = next(filter(None, checkpoints), None)
+    saved = f"{checkpoint} is what it goes on from" if checkpoint else "there is no checkpoint yet"
+    is_disk = isinstance(failure, OSError)
+    end = "the disk took no more" if is_disk else "the machinery stayed broken"
+    cause = masked(as_options(str(failure)))
+    to_resume = command_to_resume(command)
+    return f"agentgym: {end}: {cause}\n{saved}. When that is mended:\n  {to_resume}"
 
 
 def command_to_resume(command: str) -> str:
-    """Return what goes on with the run of this process."""
+    """Return the command that resumes this process's run."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         return "the same command, launcher and all, with --resume"
     program, *words = sys.argv
@@ -256,6 +290,6 @@ def command_to_resume(command: str) -> str:
     words = [word for word in words if word != "--resume"]
     is_installed = command.split()[-1] in installed_trainers()
     start = ["agentgym", *command.split()] if is_installed else ["python", program]
-    shown = masked_words(words)
-    again = "" if shown == words else f"\n(with your secret in place of each {MASK})"
-    return shlex.join([*start, *shown, "--resume"]) + again
+    masked_options = masked_words(words)
+    again = "" if masked_options == words else f"\n(with your secret in place of each {MASK})"
+    return shlex.join([*start, *masked_options, "--resume"]) + again

@@ -12,7 +12,6 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from trl import DPOConfig
 
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
-from trainers.command import parse_training, refusing, run_training
+from trainers.command import parse_training, refusing, running, train_and_save
 from trainers.credit.pairs import Pair, pair_rows, preference_pairs
 from trainers.evaluation.offline import watch_by_playing
 from trainers.models.loading import (
@@ -42,8 +41,7 @@ from trainers.rollout.environments import (
     mixture_of,
     order_seed,
 )
-from trainers.runs.folder import PAIRS, set_aside
-from trainers.runs.lock import holding
+from trainers.runs.folder import PAIRS, holding, set_aside
 from trainers.runs.progress_bar import Watch
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge import PreferenceTrainer
@@ -60,7 +58,7 @@ def pairs_of(
     against: Sequence[Trajectory] | None = None,
     seed: int,
 ) -> list[Pair]:
-    """Pair episodes as the options say; see `preference_pairs`."""
+    """Pair episodes by the options of `preference_pairs`."""
     return preference_pairs(
         trajectories,
         against=against,
@@ -175,12 +173,20 @@ def sampled_pairs(
     model_args = ModelArguments(model_name_or_path=model) if isinstance(model, str) else model
     rollout = RolloutArguments() if rollout is None else rollout
     pairing = PairArguments() if pairing is None else pairing
-    chosen = environments.args
-    task_ids = environments.spread(
-        environments.task_ids(chosen.split, tasks=chosen.tasks, option="split"),
-        pairing.num_tasks,
-        weighted=True,
-    )
+    task_ids = environments.spread(environments.split_ids(), pairing.num_tasks, weighted=True)
+    repeated = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
+
+    def sample(watch: Watch) -> list[Trajectory]:
+        policy = ModelPolicy.between_trainings(
+            model_args, args, rollout, name="sampled", seed=args.seed
+        )
+        return environments.rollout(policy, failure_rules=rollout.failure_rules).run(
+            repeated,
+            temperature=pairing.sampling_temperature,
+            stream=(_SAMPLING_STREAM,),
+            on_trajectory=watch,
+            finished=watch.finished,
+        )
 
     folder, is_main = Path(args.output_dir), args.process_index == 0
     with (
@@ -189,8 +195,24 @@ def sampled_pairs(
     ):
         if is_main and not resume:
             set_aside(folder, start=model_args.model_name_or_path)
-        sides = _Sides(environments, model_args, args, rollout, pairing, task_ids)
-        expert, sampled = sides.play(reuse=resume or not is_main)
+        expert = cached_rollout(
+            folder / PAIRS / "expert.jsonl",
+            lambda watch: expert_episodes(
+                environments, task_ids, failure_rules=rollout.failure_rules, watch=watch
+            ),
+            name="expert",
+            total=len(task_ids),
+            options=task_ids,
+            reuse=resume or not is_main,
+        )
+        sampled = cached_rollout(
+            folder / PAIRS / "sampled.jsonl",
+            sample,
+            name="sampling for pairs",
+            total=len(repeated),
+            options=(pairing.sampling_temperature, repeated),
+            reuse=resume or not is_main,
+        )
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
     pairs = pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
     if not pairs:
@@ -201,57 +223,6 @@ def sampled_pairs(
             f"the policy failed on {len(both)} of these; raise num_tasks, num_samples or max_turns"
         )
     return pairs
-
-
-@dataclass
-class _Sides:
-    """The expert's and the policy's episodes of the same tasks, kept in `pairs/`."""
-
-    environments: Environments
-    model: ModelArguments
-    args: Any
-    rollout: RolloutArguments
-    pairing: PairArguments
-    task_ids: Sequence[str]
-
-    def play(self, *, reuse: bool) -> tuple[list[Trajectory], list[Trajectory]]:
-        """Play both, the policy each task several times, or read what an interrupted run kept."""
-        folder = Path(self.args.output_dir) / PAIRS
-        repeated = [one for one in self.task_ids for _ in range(self.pairing.num_samples)]
-        expert = cached_rollout(
-            folder / "expert.jsonl",
-            self._expert,
-            name="expert",
-            total=len(self.task_ids),
-            options=self.task_ids,
-            reuse=reuse,
-        )
-        sampled = cached_rollout(
-            folder / "sampled.jsonl",
-            lambda watch: self._sampled(repeated, watch),
-            name="sampling for pairs",
-            total=len(repeated),
-            options=(self.pairing.sampling_temperature, repeated),
-            reuse=reuse,
-        )
-        return expert, sampled
-
-    def _expert(self, watch: Watch) -> list[Trajectory]:
-        rules = self.rollout.failure_rules
-        return expert_episodes(self.environments, self.task_ids, failure_rules=rules, watch=watch)
-
-    def _sampled(self, task_ids: Sequence[str], watch: Watch) -> list[Trajectory]:
-        policy = ModelPolicy.between_trainings(
-            self.model, self.args, self.rollout, name="sampled", seed=self.args.seed
-        )
-        rules = self.rollout.failure_rules
-        return self.environments.rollout(policy, failure_rules=rules).run(
-            task_ids,
-            temperature=self.pairing.sampling_temperature,
-            stream=(_SAMPLING_STREAM,),
-            on_trajectory=watch,
-            finished=watch.finished,
-        )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -293,13 +264,9 @@ def main(argv: list[str] | None = None) -> int:
             processing_class=tokenizer,
             peft_config=adapter_config(model_args),
         )
-    run_training(
-        trainer,
-        command="train dpo",
-        resume=run.resume,
-        configs=[pairing, model_args],
-        environments=environments,
-    )
+    with running(trainer, "train dpo", environments=environments):
+        configs = [pairing, model_args]
+        train_and_save(trainer, resume=run.resume, command="train dpo", configs=configs)
     return 0
 
 

@@ -169,8 +169,7 @@ def main(argv: list[str] | None = None) -> int:
     _check(env, policy, measure, is_kept=output_file is not None)
     check_backend(policy, budgets)
     environments = open_environments(env, policy)
-    task_ids = environments.task_ids(env.split, tasks=env.tasks, option="split")
-    task_ids = environments.spread(task_ids, measure.num_tasks)
+    task_ids = environments.spread(environments.split_ids(), measure.num_tasks)
     rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
     total = len(task_ids) * measure.samples
     options = (

@@ -51,14 +51,14 @@ logger = logging.getLogger(__name__)
 
 
 class AgentGRPOTrainer(OnlineTrainer):
-    """`trl.GRPOTrainer` for agents in text environments; see `OnlineTrainer` for the arguments.
+    """`trl.GRPOTrainer` for agents in text environments, with `OnlineTrainer`'s arguments.
 
     ```python
     trainer = AgentGRPOTrainer("Qwen/Qwen2.5-3B-Instruct", "TextCraft", args=AgentGRPOConfig())
     trainer.train()
     ```
 
-    `turn_credit` names what turns are credited with: GiGPO's advantage beside the episode's (arXiv
+    `turn_credit` names the credit of turns: GiGPO's advantage beside the episode's (arXiv
     2505.10978, eq. 8), or that of another method of `trainers.credit` in its place. One rule of
     division (`scale_rewards`; F_norm in GiGPO) holds for episodes and turns.
     """
@@ -68,10 +68,10 @@ class AgentGRPOTrainer(OnlineTrainer):
     def make_player(self) -> Lockstep:
         """Return the player of the training batches, with branches and further groups."""
         options: Any = self.args
-        if getattr(options, "turn_credit", "none") == "information_gain":
+        if options.turn_credit == "information_gain":
             self.task_environments.check_right_answers()
-        self._roots = getattr(options, "branch_roots", 0)
-        most = getattr(options, "dynamic_sampling", 1.0)
+        self._roots = options.branch_roots
+        most = options.dynamic_sampling
         for name in ["branch_roots"] * bool(self._roots) + ["dynamic_sampling"] * (most > 1):
             self._check_groups_are_whole(name)
         if self._roots:
@@ -97,41 +97,45 @@ class AgentGRPOTrainer(OnlineTrainer):
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, or (R, T) where turns have their own."""
-        of_episode = self._of_episodes(episodes)
+        episode_advantages = self._episode_advantages(episodes)
         args: Any = self.args
-        kept = torch.ones_like(of_episode, dtype=torch.bool)
-        if self.model.training and getattr(args, "kept_variance", 1.0) < 1.0:
-            kept = self._kept(episodes)
-        credit = getattr(args, "turn_credit", "none")
+        is_kept = torch.ones_like(episode_advantages, dtype=torch.bool)
+        if self.model.training and args.kept_variance < 1.0:
+            is_kept = self._kept_episodes(episodes)
+        credit = args.turn_credit
         if not self.model.training or (credit == "none" and not self._roots):
-            return of_episode * kept
+            return episode_advantages * is_kept
         turn = turn_of_token(episodes.action_mask, episodes.episode_of_row)
         if self._roots:
             names = [[id(turn) for turn in t.turns] for t in episodes.trajectories]
-            own = of_episode.tolist(), names, episodes.counted.tolist()
+            own = episode_advantages.tolist(), names, episodes.counted.tolist()
             table = self._table(shared_turn_advantages(*own, group_size=episodes.group_size))
         else:
-            table = self._table(self._of_turns(credit, batch, episodes, of_episode, turn))
+            table = self._table(
+                self._turn_advantages(credit, batch, episodes, episode_advantages, turn)
+            )
         episode = episodes.episode_of_row.clamp(min=0)
-        of_token = table.to(of_episode)[episode[:, None], turn]
+        token_advantages = table.to(episode_advantages)[episode[:, None], turn]
         if credit == "gigpo":
-            of_token = of_episode[episode][:, None] + args.turn_advantage_weight * of_token
-        return of_token * kept[episode][:, None]
+            token_advantages = (
+                episode_advantages[episode][:, None] + args.turn_advantage_weight * token_advantages
+            )
+        return token_advantages * is_kept[episode][:, None]
 
-    def _of_episodes(self, episodes: EpisodeBatch) -> torch.Tensor:
+    def _episode_advantages(self, episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, scaled."""
         rewards, size = episodes.rewards, episodes.group_size
         if self.normalizes_by_environment:
             centred = subtract_group_mean(rewards, size)
-            of_all = scale_by_environment(centred, rewards, episodes.environment)
+            advantages = scale_by_environment(centred, rewards, episodes.environment)
         elif self.args.scale_rewards == BY_MEAN:
-            of_all = divide_by_group_mean(subtract_group_mean(rewards, size), rewards, size)
+            advantages = divide_by_group_mean(subtract_group_mean(rewards, size), rewards, size)
         elif self.multi_objective_aggregation == SUMMED:
-            of_all = group_advantages(rewards, size, scale=self.scale_rewards)
+            advantages = group_advantages(rewards, size, scale=self.scale_rewards)
         else:
             weights = self.reward_weights.to(rewards.device)
-            of_all = normalized_sum(self.rewards_per_function, weights, size)
-        return episodes.local(of_all)
+            advantages = normalized_sum(self.rewards_per_function, weights, size)
+        return episodes.local(advantages)
 
     def _check_groups_are_whole(self, name: str) -> None:
         """Check that this process plays all of each group, for the environment's rewards."""
@@ -141,25 +145,25 @@ class AgentGRPOTrainer(OnlineTrainer):
                 f"{name} plays groups in one training process, got {processes}; start one, or "
                 f"leave {name} out"
             )
-        if name == "dynamic_sampling" and not self._pays_by_turn:
+        if name == "dynamic_sampling" and not self._rewards_turns:
             raise UsageError(
                 "dynamic_sampling goes by what environments pay, got reward_funcs; let a wrapper "
                 "pay it (`wrapper`), or leave one of the two out"
             )
 
-    def _kept(self, episodes: EpisodeBatch) -> torch.Tensor:
+    def _kept_episodes(self, episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) bool, the episodes of groups that are trained on, and log their share."""
         share = self.args.kept_variance
-        kept = keep_by_variance(episodes.rewards, episodes.group_size, share=share)
-        self.logged["frac_groups_kept"].append(kept.double().mean().item())
-        return episodes.local(kept)
+        is_kept = keep_by_variance(episodes.rewards, episodes.group_size, share=share)
+        self.logged["frac_groups_kept"].append(is_kept.double().mean().item())
+        return episodes.local(is_kept)
 
-    def _of_turns(
+    def _turn_advantages(
         self,
         credit: str,
         batch: dict[str, Any],
         episodes: EpisodeBatch,
-        of_episode: torch.Tensor,
+        episode_advantages: torch.Tensor,
         turn: torch.Tensor,
     ) -> list[list[float]]:
         """Return the advantages of each episode's turns, none for those that do not count."""
@@ -186,11 +190,13 @@ class AgentGRPOTrainer(OnlineTrainer):
         )
         if credit in BY_STATE:
             self.logged["frac_turns_compared"].append(turns.share_met_again())
-        of_all = episodes.gather(of_episode.tolist())
-        values = self._credited(credit, turns, [of_all[episode] for episode in turns.episodes])
-        return turns.of_process(values, first=episodes.first, count=len(episodes.trajectories))
+        advantages = episodes.gather(episode_advantages.tolist())
+        values = self._credited(credit, turns, [advantages[episode] for episode in turns.episodes])
+        return turns.local_values(values, first=episodes.first, count=len(episodes.trajectories))
 
-    def _credited(self, credit: str, turns: TurnBatch, of_episode: list[float]) -> list[float]:
+    def _credited(
+        self, credit: str, turns: TurnBatch, episode_advantages: list[float]
+    ) -> list[float]:
         """Return (M,) the method's credit of each turn."""
         args: Any = self.args
         options = {"discount": args.turn_discount, "scale": args.scale_rewards}
@@ -200,9 +206,11 @@ class AgentGRPOTrainer(OnlineTrainer):
             case "hgpo":
                 return hgpo(turns, **options, context=args.turn_context)
             case "gagpo":
-                return gagpo(turns, **options, lam=args.turn_lam, of_episode=of_episode)
+                return gagpo(
+                    turns, **options, lam=args.turn_lam, episode_advantages=episode_advantages
+                )
             case "empg":
-                return empg(turns, of_episode=of_episode)
+                return empg(turns, episode_advantages=episode_advantages)
             case "returns":
                 self._warn_of_late_rewards(turns)
                 return turn_returns(turns, **options)
@@ -235,11 +243,11 @@ class AgentGRPOTrainer(OnlineTrainer):
         pairs = zip(whole, before, strict=False)
         return whole, next((n for n, (one, other) in enumerate(pairs) if one != other), len(before))
 
-    def _table(self, of_turns: list[list[float]]) -> torch.Tensor:
+    def _table(self, turn_advantages: list[list[float]]) -> torch.Tensor:
         """Return (E, K + 1) of lists of at most K turns. The last column, of no turn, is 0."""
-        longest = max(len(turns) for turns in of_turns)
-        table = torch.zeros(len(of_turns), longest + 1, dtype=torch.float64)
-        for index, values in enumerate(of_turns):
+        longest = max(len(turns) for turns in turn_advantages)
+        table = torch.zeros(len(turn_advantages), longest + 1, dtype=torch.float64)
+        for index, values in enumerate(turn_advantages):
             table[index, : len(values)] = torch.tensor(values, dtype=torch.float64)
         return table
 

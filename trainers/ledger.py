@@ -1,4 +1,4 @@
-"""The answers that were paid for: what they cost, a bound on that, and a file that keeps them."""
+"""The answers of priced servers: their cost, a bound on it, and a file that keeps them."""
 
 from __future__ import annotations
 
@@ -43,11 +43,7 @@ class Answer:
 
 
 class Costs:
-    """A file of what requests cost, that several processes add to.
-
-    Args:
-        path: a number a line, and whose request it was.
-    """
+    """A file of the costs of requests, to which several processes append."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -56,12 +52,7 @@ class Costs:
         self._lock = Lock()
 
     def add(self, cost: float, payer: str = "") -> None:
-        """Add what a request cost.
-
-        Args:
-            cost: what it cost.
-            payer: whose request it was.
-        """
+        """Append the cost of a payer's request."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         # One write, so that the lines of several processes do not mix.
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -71,7 +62,7 @@ class Costs:
             os.close(descriptor)
 
     def by_payer(self) -> dict[str, float]:
-        """Return what the requests of each payer cost."""
+        """Return the cost of each payer's requests."""
         with self._lock:
             if self._path.exists():
                 with self._path.open("rb") as file:
@@ -85,22 +76,22 @@ class Costs:
             return dict(self._by_payer)
 
     def total(self) -> float:
-        """Return what all requests cost."""
+        """Return the total cost of all requests."""
         return sum(self.by_payer().values())
 
 
 class Ledger:
     """The answers of one policy's server.
 
-    An answer that a broken-off command has paid for, or an episode whose environment broke, is
-    taken from here when the same request is made again: for the same turn of the same attempt at
-    the same episode, in the same words. Another batch asks anew.
+    Answers of an interrupted command, or of an episode whose environment broke, are taken from here
+    when the same request is made again: for the same turn of the same attempt at the same episode,
+    in the same words. Another batch makes new requests.
 
     Args:
-        max_cost: what may be spent, answers of earlier commands included; None is no bound.
+        max_cost: the bound, answers of earlier commands included; None is no bound.
 
     Attributes:
-        spent: what the answers cost; None where it is unknown.
+        spent: the cost of the answers; None where it is unknown.
     """
 
     def __init__(self, *, max_cost: float | None = None) -> None:
@@ -115,12 +106,12 @@ class Ledger:
         self._lock = Lock()
 
     def keep_in(self, path: str | Path, *, costs: Costs | None = None, payer: str = "") -> None:
-        """Keep the answers in a file from here on, and take in what it holds.
+        """Keep the answers in a file from here on, and read those that it holds.
 
         Args:
             path: the file; half a line at its end, which a kill may have left, is cut off.
-            costs: what others spend of the same bound, where there are others.
-            payer: who this policy is among them.
+            costs: of all policies that share the bound, where there are others.
+            payer: this policy's name among them.
         """
         self._path, self._costs, self._payer = Path(path), costs, payer
         for record in map(json.loads, whole_lines(self._path)):
@@ -130,21 +121,21 @@ class Ledger:
                 self.spent = (self.spent or 0.0) + answer.cost
 
     def forget(self) -> None:
-        """Remove the file: what it kept is written elsewhere."""
+        """Remove the file, whose answers are written elsewhere."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
         self._earlier.clear()
 
     def begin_batch(self) -> None:
-        """Forget the answers of the batch before, but for those of a broken-off command."""
+        """Forget the answers of the batch before, but for those of an interrupted command."""
         self._present.clear()
 
     def find(self, key: str) -> Answer | None:
-        """Return the answer that was paid for already, if there is one."""
+        """Return the answer of an earlier, equal request, if there is one."""
         return self._present.get(key) or self._earlier.get(key)
 
     def add(self, key: str, answer: Answer) -> None:
-        """Take in an answer, and write it; several threads may."""
+        """Record an answer, and write it. Several threads may."""
         with self._lock:
             self._present[key] = answer
             if answer.cost is None:
@@ -159,7 +150,7 @@ class Ledger:
                 self._costs.add(answer.cost, self._payer)
 
     def add_unusable(self, answer: Answer) -> None:
-        """Take in what an answer cost that cannot be played, where the server told."""
+        """Record the cost of an unusable answer, if reported."""
         if answer.cost:
             self.add("", answer)
 
@@ -168,7 +159,7 @@ class Ledger:
 
         Raises:
             BudgetSpent: it is.
-            RefusedForGood: there is one, and the cost of an answer is unknown.
+            RefusedForGood: the bound is set, and the cost of an answer is unknown.
         """
         if self.max_cost is None:
             return
@@ -187,5 +178,5 @@ class Ledger:
 
 
 def request_key(*parts: Any) -> str:
-    """Return a digest of what makes a request the same."""
+    """Return a digest that equal requests share."""
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

@@ -7,10 +7,12 @@ order in which TRL calls them. Each algorithm is a subclass with an `advantages_
 from __future__ import annotations
 
 import copy
+import logging
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import nan
 from pathlib import Path
 from statistics import fmean
@@ -20,12 +22,20 @@ import torch
 from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
 from trl import GRPOConfig, GRPOTrainer
+from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.backends.shared import SharedBackend
 from trainers.credit.advantages import episode_rewards
+from trainers.credit.by_environment import metrics_by_environment
 from trainers.credit.reward_functions import RewardFunctions, reward_list
-from trainers.credit.rewards import RewardFunc, has_reward, reward_columns, rewards_by_turn
+from trainers.credit.rewards import (
+    RewardFunc,
+    episode_columns,
+    has_reward,
+    reward_columns,
+    rewards_by_turn,
+)
 from trainers.evaluation.validation import Validation, validation_ids
 from trainers.models.dropout import disable_dropout
 from trainers.models.loading import checked_model, use_template
@@ -49,25 +59,26 @@ from trainers.rollout.players import Ahead, CarriedOver, Lockstep, Pacing, check
 from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.health import BATCH_ZERO_STD
-from trainers.runs.progress import show_progress
+from trainers.runs.progress import Sizes, show_progress
 from trainers.runs.records import keep_records
-from trainers.runs.schedule_state import ScheduleState
-from trainers.runs.signs import Sizes
 from trainers.runs.trajectories import TrajectoryFiles
 from trainers.tokens.generation import Backend, Sampling
 from trainers.training_tasks import check_epoch, learnable_tasks, mixture_of_rows, training_rows
 from trainers.trl_bridge import EpisodeBatch, task_dataset
-from trainers.trl_bridge.batches import lay_out
-from trainers.trl_bridge.episode_batch import environments_of, rows_of_all
-from trainers.trl_bridge.loss import PolicyLoss
-from trainers.trl_bridge.measures import PolicyMeasures
-from trainers.trl_bridge.metrics import episode_metrics, horizons, replace_all, replace_metrics
-from trainers.trl_bridge.parts import CarriedRows, Reference, StateFile, UnusedBatch
+from trainers.trl_bridge.batch import environments_of, lay_out, rows_of_all
+from trainers.trl_bridge.loss import PolicyLoss, PolicyMeasures
+from trainers.trl_bridge.metrics import horizons, replace_all, replace_metrics
+from trainers.trl_bridge.parts import (
+    CarriedRows,
+    Reference,
+    ScheduleState,
+    StateFile,
+    UnusedBatch,
+)
 from trainers.trl_bridge.passes import add_gradient, split_into_passes
 from trainers.trl_bridge.rows import Rows
 from trainers.trl_bridge.run import RunMixin
-from trainers.trl_bridge.sampler import EpochOrder, LearnableOrder, MixtureOrder
-from trainers.trl_bridge.silenced import no_experimental_warning, no_missing_reward_warning
+from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, learnable_order, mixture_order
 from wrappers.failures import Machinery
 
 _TRAINING_STREAM = 0
@@ -156,7 +167,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
-        args = self.config() if args is None else args
+        args = self.config() if args is None else _with_our_options(args, self.config)
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_given(self, args=args, rollout=rollout, evaluation=evaluation, further=kwargs)
@@ -167,19 +178,20 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 f"{type(self).__name__} needs an environment to play, as its second argument; "
                 f"{NAME_IT}"
             )
-        self.carry_over = getattr(args, "carry_over", False)
-        self.max_staleness = getattr(args, "max_staleness", 0)
+        self.carry_over = args.carry_over
+        self.max_staleness = args.max_staleness
         self.max_outage = rollout.failure_rules.max_outage
         self.mask_truncated_episodes = rollout.mask_truncated_episodes
-        self._penalty = getattr(args, "invalid_action_penalty", 0.0)
-        self._pays_by_turn = reward_funcs is None
+        self._penalty = args.invalid_action_penalty
+        self._rewards_turns = reward_funcs is None
         self.task_environments = open_environments(
             env, episodes=args.generation_batch_size * (2 if self.carry_over else 1)
         )
         train_dataset = training_rows(train_dataset, self.task_environments, args)
         if eval_dataset is None and args.eval_strategy != "no":
             eval_dataset = task_dataset(validation_ids(self.task_environments, evaluation))
-        with no_experimental_warning():
+        with warnings.catch_warnings():  # the version is pinned, and the hook under test
+            warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
             super().__init__(
                 model=checked_model(model),
                 rollout_func=self._roll_out,
@@ -227,7 +239,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         if len(environments.names) > 1:
             self.environment_names = environments.names
             self.mixture = mixture_of_rows(self.train_dataset, environments, args)
-        if getattr(args, "task_sampling", "uniform") == "learnable":
+        if args.task_sampling == "learnable":
             self.learnable_tasks = learnable_tasks(self.train_dataset, environments, args)
             self.parts.append(StateFile("task_sampling.json", self.learnable_tasks, args))
 
@@ -265,11 +277,11 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self.rollout = environments.rollout(policy, schedule=environments.schedule(rollout))
         evaluated = environments.rollout(policy)
         self.rollout.machinery = evaluated.machinery = self._machinery
-        self.rollout.on_trajectory = evaluated.on_trajectory = self.signs.count
+        self.rollout.on_trajectory = evaluated.on_trajectory = self.heartbeat.count
         self._batch_in_step = (-1, 0)
         self.player = self.make_player()
         self._machinery.on_outage = lambda: self.player.in_trainer(self.save_now)
-        validation = Validation(
+        validation = self.validation = Validation(
             environments,
             evaluated,
             evaluation,
@@ -277,8 +289,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             eval_dataset=eval_dataset,
             pause=self.player.pause,
         )
-        self.make_validation = lambda: validation
-        self.signs.sizes = Sizes(
+        self.heartbeat.sizes = Sizes(
             horizon=self._horizon_at,
             eval_episodes=lambda: len(validation.tasks()) * validation.samples,
             eval_turns=environments.max_turns,
@@ -358,7 +369,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     # A batch: tasks, play, rewards --------------------------------------------------------------
 
-    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | MixtureOrder | LearnableOrder:
+    def _get_train_sampler(self, dataset: Any = None) -> EpochOrder | DrawnOrder:
         sampler = super()._get_train_sampler(dataset)
         learnable, mixture = self.learnable_tasks, self.mixture
         if learnable is not None or mixture is not None:
@@ -369,16 +380,16 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             "state": lambda: self.state,
         }
         if learnable is not None:
-            return LearnableOrder(sampler, learnable, **options)
+            return learnable_order(sampler, learnable, **options)
         if mixture is not None:
-            return MixtureOrder(sampler, mixture, **options)
+            return mixture_order(sampler, mixture, **options)
         generator = sampler.generator if sampler.shuffle else None
         return EpochOrder(
             sampler, generator=generator, seed=self.args.seed, state=lambda: self.state
         )
 
     def get_batch_samples(self, epoch_iterator: Iterator[Any], *args: Any, **kwargs: Any) -> Any:
-        """Return the micro-batches of a step; see `transformers.Trainer.get_batch_samples`."""
+        """Return the micro-batches of a step, as `transformers.Trainer` does."""
         return super().get_batch_samples(self.player.read(epoch_iterator), *args, **kwargs)
 
     def _prepare_inputs(self, generation_batch: Any) -> dict[str, Any]:
@@ -404,8 +415,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         advantages = self.advantages_of(batch, episodes)
         self._log_advantages(advantages, episodes)
         if advantages.ndim == 1:
-            of_row = advantages[episodes.episode_of_row.clamp(min=0)]
-            advantages = of_row[:, None].expand_as(episodes.action_mask)
+            row_advantages = advantages[episodes.episode_of_row.clamp(min=0)]
+            advantages = row_advantages[:, None].expand_as(episodes.action_mask)
         self.rows.note_advantages(advantages.tolist())
         self.keep_episodes([*self.trajectories, *self.extra_episodes])
         self.policy_loss.weigh(batch, episodes, advantages)
@@ -418,7 +429,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         # The rows of `predict` are neither groups nor read ahead.
         player = self.player if is_training else Lockstep(self.rollout, self.rollout_options)
         pause = nullcontext() if is_training else self.player.pause()
-        with self.playing(), self._giving_signs(len(rows)), pause:
+        with self.playing(), self._counting_episodes(len(rows)), pause:
             batch = player.take(rows)
         self.trajectories, self.extra_episodes = batch.trajectories, batch.extra
         self._requested_at = batch.requested_at
@@ -442,7 +453,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         ids = self.rows.completions()
         # TRL's form where prompts are texts; the conversations are in `trajectories`.
         texts = self.processing_class.batch_decode(ids, skip_special_tokens=True)
-        with no_missing_reward_warning():
+        with _no_missing_reward_warning():
             # (N, F), of all processes
             per_function = super()._calculate_rewards(inputs, prompts, texts, ids)
         counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
@@ -467,11 +478,11 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         """The optimizer step whose horizon the last batch has."""
         return self.state.global_step if self._requested_at is None else self._requested_at
 
-    def _giving_signs(self, episodes: int) -> AbstractContextManager[None]:
-        """Give signs of life while a batch is played."""
+    def _counting_episodes(self, episodes: int) -> AbstractContextManager[None]:
+        """Count a batch's episodes in the heartbeat while they are played."""
         is_training = self.model.training
         name = f"step {self.state.global_step + 1}" if is_training else "prediction"
-        return self.signs.playing(name, episodes, is_evaluation=not is_training)
+        return self.heartbeat.playing(name, episodes, is_evaluation=not is_training)
 
     # Credit -------------------------------------------------------------------------------------
 
@@ -508,15 +519,15 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     def rewards_of(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """Return the environment's rewards of episodes, less penalties. NaN stands for none."""
         weights = self.reward_weights.tolist()
-        paid = rewards_by_turn(
+        turn_rewards = rewards_by_turn(
             trajectories,
             [0.0] * len(trajectories),
-            of_environment=weights[0],
-            of_invalid=weights[-1] * self._penalty,
+            environment_weight=weights[0],
+            invalid_penalty=weights[-1] * self._penalty,
         )
         return [
             sum(turns) if has_reward(one.status, one.episode_return) else nan
-            for one, turns in zip(trajectories, paid, strict=True)
+            for one, turns in zip(trajectories, turn_rewards, strict=True)
         ]
 
     def turn_rewards(self, episodes: EpisodeBatch) -> list[list[float]]:
@@ -525,8 +536,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return rewards_by_turn(
             episodes.trajectories,
             episodes.local(episodes.rewards).nan_to_num(nan=0.0).tolist(),
-            of_environment=weights[0] if self._pays_by_turn else 0.0,
-            of_invalid=weights[-1] * self._penalty,
+            environment_weight=weights[0] if self._rewards_turns else 0.0,
+            invalid_penalty=weights[-1] * self._penalty,
         )
 
     # The loss -----------------------------------------------------------------------------------
@@ -566,13 +577,13 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         """Log metrics of the episodes of all processes in place of TRL's of rows."""
         trajectories = [*self.trajectories, *self.extra_episodes]
         labels = list(self.environment_names.values())
-        metrics = episode_metrics(
-            trajectories,
-            [labels[place] for place in environments_of(trajectories, self.environment_names)],
-            [*self.episode_rewards.tolist(), *self.rewards_of(self.extra_episodes)],
-            labels=labels,
+        numbers = environments_of(trajectories, self.environment_names)
+        metrics = metrics_by_environment(
+            self._gather([labels[number] for number in numbers]),
+            rewards=[*self.episode_rewards.tolist(), *self.rewards_of(self.extra_episodes)],
+            columns={name: self._gather(c) for name, c in episode_columns(trajectories).items()},
             group_size=group_size,
-            is_distributed=self.accelerator.num_processes > 1,
+            environments=labels,
         )
         replace_metrics(self.logged, metrics)
         if self.model.training:
@@ -593,16 +604,42 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self._schedule_state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
         if self.learnable_tasks is not None:
             own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
-            self.learnable_tasks.record(
-                gather_object(own) if self.accelerator.num_processes > 1 else own
-            )
+            self.learnable_tasks.record(self._gather(own))
+
+    def _gather(self, values: list[Any]) -> list[Any]:
+        """Join lists of all processes."""
+        gathered: list[Any] = gather_object(values)  # of one process, itself
+        return gathered
 
     def keep_episodes(self, trajectories: list[Trajectory]) -> None:
         """Write the episodes of this process to the file of the step that they train.
 
         Metrics, curve and terminal have that step's number for them, so the record has it too.
         """
-        taken = self.state.global_step
-        if self._save_every and taken % self._save_every == 0:
-            episodes = [replace(one, global_step=taken + 1) for one in trajectories]
-            self._files.write("train", taken + 1, episodes)
+        step = self.state.global_step
+        if self._save_every and step % self._save_every == 0:
+            episodes = [replace(one, global_step=step + 1) for one in trajectories]
+            self._files.write("train", step + 1, episodes)
+
+
+def _with_our_options(args: Any, config: type[Any]) -> Any:
+    """Give TRL's own config our options at their defaults, and return it."""
+    for field in (*fields(AgentOnlineConfig), *fields(config)):
+        if not hasattr(args, field.name):
+            setattr(args, field.name, field.default)
+    return args
+
+
+@contextmanager
+def _no_missing_reward_warning() -> Iterator[None]:
+    """Silence TRL's warning. `trainers.runs.health` warns once of missing rewards, with a cause."""
+    logger = logging.getLogger(grpo_trainer.__name__)
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return "All reward functions returned None" not in record.getMessage()
+
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)

@@ -46,9 +46,9 @@ CRITIC_FOLDER = "critic"
 
 
 class AgentPPOTrainer(CriticMixin, OnlineTrainer):
-    """PPO with a critic for agents in text environments; see `OnlineTrainer` for the arguments.
+    """PPO with a critic for agents in text environments, with `OnlineTrainer`'s arguments.
 
-    Without `reward_funcs` each turn is paid what the environment paid; with them the whole reward
+    Without `reward_funcs` each turn has the environment's reward for it; with them the whole reward
     comes at the end. `train` leaves the critic in `output_dir/critic`.
 
     ```python
@@ -80,10 +80,10 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         turn = turn_of_token(mask, rows)
         axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
         values = self.values_of(batch) * mask
-        paid = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
-        rewards = paid
+        env_rewards = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
+        rewards = env_rewards
         if self.kl_in_reward:
-            rewards = paid - self.beta * self.measures.kl_of(batch, episodes)
+            rewards = env_rewards - self.beta * self.measures.kl_of(batch, episodes)
         by_turn = self.args.gae_level == "turn"
         estimate = partial(turn_gae, turn=turn) if by_turn else token_gae
         credit = estimate(
@@ -102,7 +102,12 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         if not self.args.whiten_advantages:
             return credit.advantages
         without_critic = estimate(
-            paid, torch.zeros_like(values), axis, gamma=self.args.gamma, lam=1.0, critic_lam=1.0
+            env_rewards,
+            torch.zeros_like(values),
+            axis,
+            gamma=self.args.gamma,
+            lam=1.0,
+            critic_lam=1.0,
         )
         discounted = axis.gather(without_critic.returns)[:, 0]
         return self.whiten(credit.advantages, discounted, episodes)
@@ -139,9 +144,16 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
         The explained variance is that of the targets, by the values of when the episodes were
         played: 1 is perfect, 0 no better than a constant.
         """
-        known, target = values[credit.value_mask], credit.returns[credit.value_mask]
-        error = target - known
-        sums = torch.stack([known.sum(), target.sum(), error.sum(), known.new_tensor(len(known))])
+        predicted, target = values[credit.value_mask], credit.returns[credit.value_mask]
+        error = target - predicted
+        sums = torch.stack(
+            [
+                predicted.sum(),
+                target.sum(),
+                error.sum(),
+                predicted.new_tensor(len(predicted)),
+            ]
+        )
         *totals, count = episodes.reduce_sum(sums)
         value_mean, target_mean, error_mean = (total / count.clamp(min=1) for total in totals)
         squares = torch.stack(

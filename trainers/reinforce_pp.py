@@ -26,7 +26,7 @@ from trainers.trl_bridge import EpisodeBatch
 
 
 class AgentReinforcePPTrainer(OnlineTrainer):
-    """REINFORCE++ for agents in text environments; see `OnlineTrainer` for the arguments."""
+    """REINFORCE++ for agents in text environments, with `OnlineTrainer`'s arguments."""
 
     config = takes = AgentReinforcePPConfig
 

@@ -27,7 +27,7 @@ from trainers.trl_bridge import EpisodeBatch
 
 
 class AgentRLOOTrainer(OnlineTrainer):
-    """RLOO for agents in text environments; see `OnlineTrainer` for the arguments."""
+    """RLOO for agents in text environments, with `OnlineTrainer`'s arguments."""
 
     config = AgentRLOOConfig
 

@@ -1,8 +1,8 @@
-"""Supervised fine-tuning on episodes: TRL's `SFTTrainer` on token ids, and `agentgym train sft`.
+"""Supervised fine-tuning on episodes: TRL's `SFTTrainer`, and `agentgym train sft`.
 
 An episode's sampled or written turns are the labels, stop ids included; instruction, observations
-and template tokens never are. Episodes with tokens are taken as they were sampled, episodes known
-as text only are encoded once.
+and template tokens never are. Recorded tokens are taken as they were sampled. Episodes known as
+text only are encoded once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trl import SFTConfig
 from agentgym_envs.core.tasks import scenario_of
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
-from trainers.command import parse_training, refusing, run_training
+from trainers.command import parse_training, refusing, running, train_and_save
 from trainers.evaluation.offline import watch_by_playing
 from trainers.history.views import History
 from trainers.models.loading import (
@@ -182,8 +182,8 @@ class AgentSFTTrainer(ImitationTrainer):
         self.row_name = _row_name(rows, count=len(self.train_dataset))
         environments = None if env is None else open_environments(env)
         # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.
-        of_rows = scenarios if args.packing else self.train_dataset["scenario"]
-        self.mixture = mixture_of(of_rows, environments, seed=order_seed(args))
+        row_scenarios = scenarios if args.packing else self.train_dataset["scenario"]
+        self.mixture = mixture_of(row_scenarios, environments, seed=order_seed(args))
         watch_by_playing(
             self,
             environments,
@@ -195,7 +195,7 @@ class AgentSFTTrainer(ImitationTrainer):
 
 
 def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: RolloutArguments) -> None:
-    """Check that rows fit the lengths and the packing that are asked for; warn of long turns."""
+    """Check that rows fit the requested lengths and packing, and warn of long turns."""
     longest = args.max_length
     if longest is not None and not any(
         any(row["action_mask"][-longest:])
@@ -217,7 +217,7 @@ def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: Rollou
 
 
 def _row_name(rows: Sequence[dict[str, Any]], *, count: int) -> str:
-    """Return what `count` rows of training data are: episodes, or their windows or packs."""
+    """Return the name of `count` rows of training data: episodes, or their windows or packs."""
     episodes = len({row["episode"] for row in rows})
     return "episodes" if episodes == count else f"sequences of {episodes} episodes"
 
@@ -256,10 +256,11 @@ def expert_demonstrations(
     Raises:
         NoExpert: an environment has none.
     """
-    chosen = environments.args
-    task_ids = environments.task_ids(chosen.split, tasks=chosen.tasks, option="split")
     return expert_episodes(
-        environments, task_ids, num_episodes=num_episodes, failure_rules=failure_rules
+        environments,
+        environments.split_ids(),
+        num_episodes=num_episodes,
+        failure_rules=failure_rules,
     )
 
 
@@ -295,13 +296,9 @@ def main(argv: list[str] | None = None) -> int:
             processing_class=tokenizer,
             peft_config=adapter_config(model_args),
         )
-    run_training(
-        trainer,
-        command="train sft",
-        resume=run.resume,
-        configs=[data, model_args],
-        environments=environments,
-    )
+    with running(trainer, "train sft", environments=environments):
+        configs = [data, model_args]
+        train_and_save(trainer, resume=run.resume, command="train sft", configs=configs)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Which tasks are trained on, and what draws them."""
+"""The training tasks, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -14,21 +14,13 @@ from trainers.trl_bridge import task_dataset
 
 
 def training_rows(tasks: Any, environments: Environments, args: Any) -> Any:
-    """Return the rows that are trained on: by default the split's tasks.
-
-    Args:
-        tasks: the training data; None takes the tasks of the environments' split.
-        environments: what the tasks are of.
-        args: the algorithm's config.
+    """Return the training rows, by default the tasks of the environments' split.
 
     Raises:
         UsageError: they do not fill a batch: TRL would train no step, and save the model as is.
     """
     if tasks is None:
-        chosen = environments.args
-        tasks = task_dataset(
-            environments.task_ids(chosen.split, tasks=chosen.tasks, option="split")
-        )
+        tasks = task_dataset(environments.split_ids())
     elif hasattr(tasks, "__len__"):
         prompts_of("train_dataset", tasks, environments)
     needed = args.generation_batch_size // args.num_generations
@@ -42,14 +34,9 @@ def training_rows(tasks: Any, environments: Environments, args: Any) -> Any:
 
 
 def task_ids_of(tasks: Any, *, option: str) -> list[str]:
-    """Return the task id of each training row.
+    """Return the task id of each training row, or raise `UsageError` for a stream.
 
-    Args:
-        tasks: the training data.
-        option: what draws from them.
-
-    Raises:
-        UsageError: they are a stream.
+    `option` is the option that draws from them.
     """
     if not hasattr(tasks, "__len__"):
         raise UsageError(
@@ -61,12 +48,7 @@ def task_ids_of(tasks: Any, *, option: str) -> list[str]:
 
 
 def mixture_of_rows(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
-    """Return the mixture that training tasks are drawn from; None where they are a stream.
-
-    Args:
-        tasks: the training data.
-        environments: what the tasks are of.
-        args: the algorithm's config.
+    """Return the mixture of training tasks, or None for a stream.
 
     Raises:
         UsageError: they are a stream, and `mix` weighs environments.
@@ -81,16 +63,7 @@ def mixture_of_rows(tasks: Any, environments: Environments, args: Any) -> Mixtur
 
 
 def learnable_tasks(tasks: Any, environments: Environments, args: Any) -> LearnableTasks:
-    """Return what draws the training tasks by the policy's success on them.
-
-    Args:
-        tasks: the training data.
-        environments: what the tasks are of.
-        args: the algorithm's config.
-
-    Raises:
-        UsageError: they are a stream.
-    """
+    """Return the training tasks that are drawn by the policy's success on them."""
     prompts = task_ids_of(tasks, option="task_sampling=learnable")
     rows: dict[str, list[int]] = {}
     for row, task_id in enumerate(prompts):
@@ -101,15 +74,7 @@ def learnable_tasks(tasks: Any, environments: Environments, args: Any) -> Learna
 
 
 def check_epoch(tasks: Any, args: Any) -> None:
-    """Check that an epoch has a batch to play ahead: its first one is not.
-
-    Args:
-        tasks: the training data.
-        args: the algorithm's config.
-
-    Raises:
-        UsageError: an epoch is a single batch.
-    """
+    """Raise `UsageError` if an epoch is a single batch: its first one is not prefetched."""
     batch = args.generation_batch_size // args.num_generations
     if hasattr(tasks, "__len__") and len(tasks) < 2 * batch:
         raise UsageError(

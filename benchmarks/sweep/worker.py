@@ -42,10 +42,9 @@ from trainers.options.arguments import EpisodeArguments
 from trainers.options.errors import BudgetSpent, UsageError
 from trainers.options.policies import PolicyArguments
 from trainers.policies.open import OpenModel, open_model, open_rollout
-from trainers.rollout.batch import Batch as Episodes
-from trainers.rollout.env_slots import Places
+from trainers.rollout.env_slots import Capacity, Pause, wait_for
 from trainers.rollout.environments import Environments
-from trainers.rollout.pause import Pause, wait_for
+from trainers.rollout.rollout import Batch as Episodes
 
 if TYPE_CHECKING:
     from trainers.backends.json_client import JSONClient
@@ -106,7 +105,7 @@ class Worker:
         self.sharers: Sharers = LocalSharers()
         self._plays: list[_Play] = []
         self._ended: dict[BatchKey, BatchOutcome | Exception] = {}
-        self._places = Places(0)
+        self._capacity = Capacity(0)
         self._share = 0
         self._measured_at = 0.0
         self._model: tuple[str, OpenModel] | None = None
@@ -152,7 +151,7 @@ class Worker:
             return True
         return (
             len(self._plays) < MOST_BATCHES
-            and self._places.free > 0
+            and self._capacity.free > 0
             and all(play.max_requests and not play.episodes.num_waiting for play in self._plays)
         )
 
@@ -160,7 +159,7 @@ class Worker:
         """Bound episodes and requests under way by this worker's share of `max_requests`."""
         max_requests = max(play.max_requests for play in self._plays)
         share = max(1, max_requests // self.sharers.value)
-        self._places.free += share - self._share
+        self._capacity.free += share - self._share
         self._share = share
         for client in self._clients.values():
             client.pace.resize(share)
@@ -230,12 +229,13 @@ class Worker:
             if ledger is not None:
                 answers = folder.answers(cell, batch.number)
                 ledger.keep_in(answers, costs=folder.costs, payer=cell.policy)
-            episodes = rollout.begin(
+            episodes = Episodes(
+                rollout,
                 list(cell.batches[batch.number]),
                 temperature=cell.temperature,
                 stream=cell.stream(batch.number),
                 on_trajectory=count,
-                places=self._places if policy.is_served else None,
+                capacity=self._capacity if policy.is_served else None,
             )
         except _BATCH_ERRORS as error:
             self._ended[batch.key] = error

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainers.runs.lock import holding
+from trainers.runs.folder import holding
 
 DONE = "done"
 LOG = "log.txt"

@@ -25,7 +25,7 @@ from lab.throughput.simulated import (
     World,
     play,
 )
-from lab.warm_start.tiny import build_tokenizer
+from trainers.models.tiny import build_tokenizer
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
@@ -194,7 +194,7 @@ def _carried_rows(batches: Batches) -> Iterator[Row]:
         seconds: list[float] = []
         for step in range(batches.count):
             for _ in range(1 if step else 2):
-                groups.ask([{"prompt": f"textcraft_{step}"}] * episodes)
+                groups.request([{"prompt": f"textcraft_{step}"}] * episodes)
             start = clock.now
             groups.take(batches.groups, oldest=step + 1 - staleness, global_step=step)
             seconds.append(clock.now - start)

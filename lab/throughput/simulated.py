@@ -18,11 +18,10 @@ import numpy as np
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.rollout.batch import Batch
 from trainers.rollout.carried import CarriedGroups
-from trainers.rollout.pause import gathering_seconds
+from trainers.rollout.env_slots import gathering_seconds
 from trainers.rollout.policy import Episode, Policy, PolicyAnswer, Reply
-from trainers.rollout.rollout import Rollout
+from trainers.rollout.rollout import Batch, Rollout
 from wrappers.vector.calls import SlotCalls
 from wrappers.vector.env import STEP_TIMEOUT, TextVectorEnv
 from wrappers.vector.slots import wait_for_any
@@ -277,7 +276,7 @@ def play(
     on_trajectory: Callable[[Trajectory], None] | None = None,
 ) -> list[Trajectory]:
     """Play a batch as `Rollout.run` does, but skip what it would wait for."""
-    batch = Rollout(envs, policy, overlap=True).begin(task_ids, on_trajectory=on_trajectory)
+    batch = Batch(Rollout(envs, policy, overlap=True), task_ids, on_trajectory=on_trajectory)
     try:
         _play_on(batch, clock)
         return batch.finish()

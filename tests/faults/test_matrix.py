@@ -31,7 +31,7 @@ from tests.faults.processes import kill, of_kind, stop
 from tests.serving import serving
 from tests.trainers.backends.test_vllm_server import Served
 from tests.trainers.toys import ENV_ID, make_model, make_tokenizer
-from trainers.command import run_training
+from trainers.command import running, train_and_save
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig
@@ -223,13 +223,8 @@ def train(one: Machine, folder: Path, moment: Moment) -> None:
         processing_class=make_tokenizer(),
         callbacks=[moment],
     )  # fmt: skip
-    run_training(
-        trainer,
-        command="train grpo",
-        resume=False,
-        configs=[trainer.args],
-        environments=trainer.task_environments,
-    )
+    with running(trainer, "train grpo", environments=trainer.task_environments):
+        train_and_save(trainer, command="train grpo", configs=[trainer.args])
 
 
 # What must hold ---------------------------------------------------------------------------------

@@ -28,8 +28,8 @@ from trainers.rollout import ahead as ahead_module
 from trainers.rollout.ahead import BatchesAhead, Stopped
 from trainers.rollout.players import Pacing
 from trainers.rollout.players import staleness as staleness_metrics
-from trainers.runs.schedule_state import ScheduleState
 from trainers.runs.stopping import Interrupted
+from trainers.trl_bridge.parts import ScheduleState
 from wrappers import AdaptiveHorizon
 
 EPISODES = 4
@@ -258,14 +258,14 @@ def test_from_two_on_weights_travel_amid_an_episode(tmp_path: Path) -> None:
         trainer = make_trainer(tmp_path, urls, 2, snapshots, max_steps=2)
         trainer.add_callback(AtStep(0, lambda: Gate.entered.wait(PATIENCE)))
         player: Any = trainer.player
-        ask = player._ask_ahead
+        request = player._request_ahead
 
-        def shut_and_ask() -> None:  # before the second batch can begin
+        def shut_and_request() -> None:  # before the second batch can begin
             if trainer.state.global_step == 0:
                 Gate.shut.set()
-            ask()
+            request()
 
-        player._ask_ahead = shut_and_ask
+        player._request_ahead = shut_and_request
         trainer.train()
     first, second = batches_of(tmp_path)
     assert {turn.weights_step for one in first for turn in one.turns} == {0}
@@ -466,8 +466,8 @@ def test_a_thread_that_outlives_its_training_touches_nothing_and_a_second_one_wa
     with one_server() as (_, urls):
         trainer = make_trainer(tmp_path, urls, 1, failing, max_steps=2)
         player: Any = trainer.player
-        ask = player._ask_ahead
-        player._ask_ahead = lambda: (Gate.shut.set(), ask())
+        request = player._request_ahead
+        player._request_ahead = lambda: (Gate.shut.set(), request())
         with pytest.raises(RuntimeError, match="the machine stops"):
             trainer.train()
         (zombie,) = players()

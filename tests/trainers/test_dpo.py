@@ -14,6 +14,7 @@ from trl import DPOConfig
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
 from agentgym_envs.core.tasks import scenario_of
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
+from trainers.command import train_and_save
 from trainers.credit.pairs import Pair, preference_pairs
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer, PairArguments, main, sampled_pairs
 from trainers.options.arguments import EnvArguments, RolloutArguments
@@ -21,9 +22,7 @@ from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
 from trainers.policies.scripted import play
 from trainers.rollout.environments import Environments
-from trainers.running import train_and_save
-from trainers.runs.folder import write_json
-from trainers.runs.lock import holding
+from trainers.runs.folder import holding, write_json
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from trainers.grpo import main
 from trainers.options.errors import run_command
 from trainers.runs import stopping
 from trainers.runs.checkpoints import CHECKSUMS_FILE, last_checkpoint
-from trainers.runs.lock import LOCK_FILE, holding
+from trainers.runs.folder import LOCK_FILE, holding
 from trainers.runs.stopping import SaveOnSignal, StopNow
 from wrappers import failures
 

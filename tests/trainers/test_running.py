@@ -18,13 +18,12 @@ from transformers import TrainerCallback
 from agentgym_envs import read_jsonl
 from tests.trainers.command import EPISODES, start, wait_for
 from tests.trainers.toys import make_folder
-from trainers import running
-from trainers.command import command_to_resume, run_training
+from trainers import command as commands
+from trainers.command import command_to_resume, train_and_save
 from trainers.grpo import main
 from trainers.models.loading import load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
-from trainers.running import train_and_save
 from trainers.runs.checkpoints import last_checkpoint
 from trainers.runs.folder import read_run, set_aside
 from trainers.runs.provenance import changed_options
@@ -130,7 +129,8 @@ def test_a_signal_ends_training_with_a_checkpoint_of_the_present_step(
         trainer={"callbacks": [SendsSignal(number, step=1)]},
     )  # fmt: skip
     with pytest.raises(SystemExit) as stopped:
-        run_training(trainer, command="train grpo", resume=False, configs=[trainer.args])
+        with commands.running(trainer, "train grpo"):
+            train_and_save(trainer, command="train grpo", configs=[trainer.args])
     assert stopped.value.code == 130
     assert trainer.state.global_step == 2
     assert last_checkpoint(Path(trainer.args.output_dir)) is not None
@@ -473,8 +473,8 @@ def test_processes_wait_for_the_one_that_saves(
     """A launcher ends the others where one breaks at its end, as gloo's threads make it do."""
     trainer = trainer_in(max_steps=1)
     order: list[str] = []
-    save, wait = running.save_policy, trainer.accelerator.wait_for_everyone
-    monkeypatch.setattr(running, "save_policy", lambda *a: [order.append("save"), save(*a)])
+    save, wait = commands.save_policy, trainer.accelerator.wait_for_everyone
+    monkeypatch.setattr(commands, "save_policy", lambda *a: [order.append("save"), save(*a)])
     trainer.accelerator.wait_for_everyone = lambda: [order.append("wait"), wait()]
     train_and_save(trainer)
     assert order[-2:] == ["save", "wait"]

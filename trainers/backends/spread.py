@@ -1,4 +1,4 @@
-"""Calls that several training processes make together, without a deadlock."""
+"""What several training processes do together, so that none of them waits for another in vain."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ def is_first() -> bool:
 
 
 def from_first(work: Callable[[], Result]) -> Result:
-    """Run work in the first process, and return or raise its result in all.
+    """Do something in the first process; all return its result, or raise what it has raised.
 
-    All must call it at the same point. Its result pickles. Without several processes it is a plain
-    call.
+    All must call it at the same point. Without several processes it is a plain call.
+
+    Args:
+        work: what is done; its result pickles.
 
     Raises:
-        EnvFailure: from `work`, in every process, as the following.
-        OSError: see above.
-        ValueError: see above.
+        EnvFailure: from `work`, in every process.
+        OSError: likewise.
+        ValueError: likewise.
     """
     if not is_spread():
         return work()

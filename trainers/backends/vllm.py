@@ -119,7 +119,7 @@ class VLLMBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt, as in `Backend.generate`.
+        """Continue each prompt; see `Backend.generate`.
 
         Raises:
             ValueError: vLLM refuses a prompt beyond `max_length`, or a temperature above 2.
@@ -148,15 +148,19 @@ class VLLMBackend:
         return [_turn(output.outputs[0], sampling) for output in outputs]
 
     def finish(self, keys: Sequence[int]) -> None:
-        """Forget the rows' names. vLLM itself frees the least recently used blocks."""
+        """Forget the rows' names; vLLM itself frees the blocks that were not used for longest."""
         self._seeds.forget(keys)
 
     def reseed(self, seed: int) -> None:
-        """Restart the random numbers."""
+        """Start the random numbers anew."""
         self._seeds = TurnSeeds(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Load the trained model's weights, if they have changed since the last time."""
+        """Take over the trained model's weights, if they have changed since the last time.
+
+        Args:
+            global_step: the optimizer step that they are of.
+        """
         if self.model is None:
             return
         version = (global_step, weights_version(self.model))
@@ -181,7 +185,7 @@ def _turn(output: Any, sampling: Sampling) -> Generated:
 
 
 def check_finite(logprobs: Sequence[float]) -> None:
-    """Refuse logprobs that are not finite.
+    """Refuse logprobs that are no numbers.
 
     Raises:
         FloatingPointError: one is not finite.
@@ -195,7 +199,7 @@ def check_finite(logprobs: Sequence[float]) -> None:
 
 @contextmanager
 def _preserve_global_generators() -> Iterator[None]:
-    """Restore the global random numbers, which vLLM seeds when it starts."""
+    """Leave the global random numbers as they were; vLLM seeds them when it starts."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()
     try:
         yield

@@ -31,20 +31,20 @@ def episode_rewards(
     *,
     num_penalties: int = 0,
 ) -> torch.Tensor:
-    """Return each episode's reward: the weighted sum of what the reward functions paid.
+    """Return each episode's reward: the weighted sum over the reward functions.
 
     Args:
-        per_function: (N, F), NaN where a function did not pay.
+        per_function: (N, F), NaN where a function returned None.
         weights: (F,).
-        counted: (N,) bool; other episodes have no reward, whatever was paid.
-        num_penalties: the last functions that only take something off what the others paid.
+        counted: (N,) bool; other episodes have no reward.
+        num_penalties: the last functions, which only subtract from the others' rewards.
 
     Returns:
-        (N,), NaN where no function but a penalty paid, or the sum is not finite.
+        (N,), NaN where no function but a penalty gave a reward, or the sum is not finite.
     """
     total = (per_function * weights).nansum(dim=1)
-    paid = ~per_function[:, : per_function.size(1) - num_penalties].isnan().all(dim=1)
-    return total.masked_fill(~(counted & paid & total.isfinite()), torch.nan)
+    has_reward = ~per_function[:, : per_function.size(1) - num_penalties].isnan().all(dim=1)
+    return total.masked_fill(~(counted & has_reward & total.isfinite()), torch.nan)
 
 
 def groups_that_vary(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
@@ -129,15 +129,15 @@ def group_advantages(rewards: torch.Tensor, group_size: int, *, scale: str) -> t
 def normalized_sum(
     per_function: torch.Tensor, weights: torch.Tensor, group_size: int
 ) -> torch.Tensor:
-    """Normalize each reward function in its groups, then the weighted sum: GDPO (arXiv 2601.05242).
+    """Return the weighted sum of reward functions normalized in groups: GDPO (arXiv 2601.05242).
 
     Args:
-        per_function: (N, F), NaN where a function did not pay.
+        per_function: (N, F), NaN where a function gave no reward.
         weights: (F,).
         group_size: episodes per group.
 
     Returns:
-        (N,), 0 for episodes that do not count, and for groups that every function pays alike.
+        (N,), 0 for episodes that do not count, and for groups in which every function is constant.
     """
     grouped = per_function.view(-1, group_size, per_function.size(1))
     centred = grouped - grouped.nanmean(dim=1, keepdim=True)
@@ -146,7 +146,9 @@ def normalized_sum(
     total = (normalized * weights).nansum(dim=1)
     total = total.masked_fill(per_function.isnan().all(dim=1), torch.nan)
     advantages = (total - total.nanmean()) / (_nanstd(total) + _TRL_EPSILON)
-    varies = torch.stack([groups_that_vary(paid, group_size) for paid in per_function.T])
+    varies = torch.stack(
+        [groups_that_vary(has_reward, group_size) for has_reward in per_function.T]
+    )
     return advantages.nan_to_num(nan=0.0) * varies.any(dim=0)
 
 
@@ -159,7 +161,7 @@ def _nanstd(values: torch.Tensor) -> torch.Tensor:
 
 
 def leave_one_out(rewards: torch.Tensor, group_size: int) -> torch.Tensor:
-    """Return each reward less the mean of the others in its group: RLOO (arXiv 2402.14740, eq. 6).
+    """Return each reward less the mean of its group's others: RLOO (arXiv 2402.14740, eq. 6).
 
     Args:
         rewards: (N,); each `group_size` consecutive ones are a group.
@@ -208,7 +210,7 @@ def whiten_by_environment(
     num_environments: int,
     reduce_sum: ReduceSum = lambda tensor: tensor,
 ) -> torch.Tensor:
-    """Whiten the tokens of each environment by themselves; see `whiten`.
+    """Whiten the tokens of each environment by themselves, as `whiten` does.
 
     Args:
         values: (R, T).

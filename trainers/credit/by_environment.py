@@ -52,14 +52,14 @@ def metrics_by_environment(
         if own_rewards:
             own[name]["reward"] = fmean(own_rewards)
     for key in ["reward", *metrics]:
-        values = [of_one[key] for of_one in own.values() if key in of_one]
+        values = [own_metrics[key] for own_metrics in own.values() if key in own_metrics]
         if values and key not in _COUNTS and key != "frac_reward_zero_std":
             metrics[key] = fmean(values)
     metrics |= {f"share/{name}": 0.0 for name in environments}
-    for name, of_one in own.items():
+    for name, own_metrics in own.items():
         for metric in METRICS:
-            if metric.each and metric.key in of_one:
-                metrics[f"{metric.each}/{name}"] = of_one[metric.key]
+            if metric.each and metric.key in own_metrics:
+                metrics[f"{metric.each}/{name}"] = own_metrics[metric.key]
     return metrics
 
 

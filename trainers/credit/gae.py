@@ -1,7 +1,7 @@
-"""Generalized advantage estimation (GAE) over what the policy sampled, as pure tensor functions.
+"""Generalized advantage estimation (GAE) over sampled tokens, as pure tensor functions.
 
-The time axis of an episode holds its sampled tokens only, over all of its rows in order: what the
-environment wrote takes no time, so the value that an estimate is bootstrapped from is always that
+The time axis of an episode holds its sampled tokens only, over all of its rows in order. The
+environment's tokens take no time, so the value that an estimate is bootstrapped from is always that
 of the next *sampled* token, across observations and rows alike.
 """
 
@@ -33,11 +33,11 @@ class SampledTokenIndex:
     def from_mask(
         cls, action_mask: torch.Tensor, episode_of_row: torch.Tensor, num_episodes: int
     ) -> SampledTokenIndex:
-        """Order the sampled tokens of rows.
+        """Order the sampled tokens of rows, those of an episode as they were played.
 
         Args:
             action_mask: (R, T), 1 on sampled tokens.
-            episode_of_row: (R,) int64; rows of an episode stand in the order they were played.
+            episode_of_row: (R,) int64.
             num_episodes: E; an episode without tokens has an empty time axis.
         """
         mask = action_mask.bool()
@@ -52,13 +52,13 @@ class SampledTokenIndex:
         return cls(mask, episode, time, valid)
 
     def gather(self, values: torch.Tensor) -> torch.Tensor:
-        """Return (E, L) from (R, T) values; 0 after an episode's last token."""
+        """Return (E, L) from (R, T) values, 0 after an episode's last token."""
         table = values.new_zeros(self.valid.shape)
         table[self.episode, self.time] = values[self.mask]
         return table
 
     def scatter(self, values: torch.Tensor) -> torch.Tensor:
-        """Return (R, T) from (E, L) values; 0 on all that was not sampled."""
+        """Return (R, T) from (E, L) values, 0 on all tokens that were not sampled."""
         rows = values.new_zeros(self.mask.shape)
         rows[self.mask] = values[self.episode, self.time]
         return rows
@@ -66,11 +66,11 @@ class SampledTokenIndex:
 
 @dataclass(frozen=True)
 class AdvantageEstimate:
-    """Advantages and value targets; all (R, T).
+    """Advantages and value targets, (R, T) each.
 
     Attributes:
         advantages: of the sampled tokens, 0 elsewhere.
-        returns: what the values at `value_mask` are trained towards, 0 elsewhere.
+        returns: targets of the values at `value_mask`, 0 elsewhere.
         value_mask: bool, the tokens whose value is used and trained.
     """
 
@@ -88,10 +88,12 @@ def gae(
     lam: float,
     bootstrap: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Return A_t = sum_l (gamma lam)^l (r_t+l + gamma V_t+l+1 - V_t+l): arXiv 1506.02438, eq. 16.
+    """Return A_t = sum_l (gamma lam)^l (r_t+l + gamma V_t+l+1 - V_t+l), GAE's eq. 16.
+
+    The paper is arXiv 1506.02438.
 
     Args:
-        rewards: (E, L), paid for what was done at each time.
+        rewards: (E, L), for the action at each time.
         values: (E, L), of the state before it.
         valid: (E, L) bool; times of no episode are passed over.
         gamma: the discount per time.
@@ -134,14 +136,14 @@ def token_gae(
         critic_lam: of the values' targets (arXiv 2503.01491 sets the two apart).
         bootstrap: (E,), the value of each episode's last state; 0 by default.
     """
-    paid, known = axis.gather(rewards), axis.gather(values)
+    rewards, values = axis.gather(rewards), axis.gather(values)
 
     def estimate(lam: float) -> torch.Tensor:
-        return gae(paid, known, axis.valid, gamma=gamma, lam=lam, bootstrap=bootstrap)
+        return gae(rewards, values, axis.valid, gamma=gamma, lam=lam, bootstrap=bootstrap)
 
     advantages = estimate(lam)
     targets = advantages if critic_lam == lam else estimate(critic_lam)
-    return AdvantageEstimate(axis.scatter(advantages), axis.scatter(targets + known), axis.mask)
+    return AdvantageEstimate(axis.scatter(advantages), axis.scatter(targets + values), axis.mask)
 
 
 def turn_gae(
@@ -158,10 +160,10 @@ def turn_gae(
     """Credit turns as a whole: GAE over turns, as in turn-PPO (arXiv 2512.17008).
 
     A turn's state is all that the policy had read before it, so its value is the one at its first
-    token; its tokens share its advantage.
+    token. Its tokens share its advantage.
 
     Args:
-        rewards: (R, T), on sampled tokens; a turn is paid their sum.
+        rewards: (R, T), on sampled tokens; a turn's reward is their sum.
         values: (R, T), of the state before each token; only those of first tokens are used.
         axis: the tokens' order.
         turn: (R, T) int64, each sampled token's turn within its episode.
@@ -170,25 +172,25 @@ def turn_gae(
         critic_lam: of the values' targets.
         bootstrap: (E,), the value of each episode's last state; 0 by default.
     """
-    of_token = axis.gather(turn).masked_fill(~axis.valid, -1)  # (E, L)
-    before = torch.nn.functional.pad(of_token, (1, 0), value=-1)[:, :-1]
-    first = axis.valid & (of_token != before)
-    num_turns = max(int(of_token.max()) + 1, 1)
-    place = of_token.clamp(min=0)
+    turns = axis.gather(turn).masked_fill(~axis.valid, -1)  # (E, L)
+    before = torch.nn.functional.pad(turns, (1, 0), value=-1)[:, :-1]
+    first = axis.valid & (turns != before)
+    num_turns = max(int(turns.max()) + 1, 1)
+    place = turns.clamp(min=0)
 
     def per_turn(tokens: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         table = tokens.new_zeros((len(tokens), num_turns))
         return table.scatter_add_(1, place, tokens * chosen)
 
-    paid = per_turn(axis.gather(rewards), axis.valid)
-    known = per_turn(axis.gather(values), first)
+    rewards = per_turn(axis.gather(rewards), axis.valid)
+    values = per_turn(axis.gather(values), first)
     is_turn = per_turn(first.to(values.dtype), first) > 0  # (E, K)
 
     def estimate(lam: float) -> torch.Tensor:
-        return gae(paid, known, is_turn, gamma=gamma, lam=lam, bootstrap=bootstrap)
+        return gae(rewards, values, is_turn, gamma=gamma, lam=lam, bootstrap=bootstrap)
 
     advantages = estimate(lam)
-    targets = (advantages if critic_lam == lam else estimate(critic_lam)) + known
+    targets = (advantages if critic_lam == lam else estimate(critic_lam)) + values
     return AdvantageEstimate(
         axis.scatter(advantages.gather(1, place) * axis.valid),
         axis.scatter(targets.gather(1, place) * first),
@@ -202,7 +204,7 @@ def rewards_at_turn_ends(
     """Put each turn's reward on the last token of the turn.
 
     Args:
-        turn_rewards: a list for each episode; of an episode without tokens none are paid.
+        turn_rewards: a list for each episode; not used for an episode without tokens.
         turn: (R, T) int64, each sampled token's turn within its episode, -1 elsewhere.
         episode_of_row: (R,) int64.
 
@@ -214,17 +216,17 @@ def rewards_at_turn_ends(
     """
     after = torch.nn.functional.pad(turn, (0, 1), value=-1)[:, 1:]
     is_last = (turn >= 0) & (after != turn)
-    paid = torch.zeros(turn.shape, device=turn.device)
+    placed = torch.zeros(turn.shape, device=turn.device)
     counts: dict[int, int] = {}
     for row, column in is_last.nonzero().tolist():
         episode, place = int(episode_of_row[row]), int(turn[row, column])
         counts[episode] = counts.get(episode, 0) + 1
         if place < len(turn_rewards[episode]):
-            paid[row, column] = turn_rewards[episode][place]
+            placed[row, column] = turn_rewards[episode][place]
     for episode, count in counts.items():
         if count != len(turn_rewards[episode]):
             raise ValueError(
                 f"episode {episode} has {len(turn_rewards[episode])} turn rewards for {count} runs "
                 "of sampled tokens; there must be one reward for each run"
             )
-    return paid
+    return placed

@@ -1,4 +1,4 @@
-"""Importance weights: what corrects a loss for tokens that another distribution has sampled.
+"""Importance weights, which correct a loss for tokens sampled by another distribution.
 
 With delta_t = log pi(t) - log mu(t), of the policy that is trained (as it was when the batch was
 played) and of what sampled, in nats, a ratio is taken over a token, a turn or a sequence:
@@ -26,7 +26,7 @@ LARGEST_LOG_RATIO = 20.0
 
 @dataclass(frozen=True)
 class ImportanceWeights:
-    """What the loss of each token is multiplied by.
+    """Factors of each token's loss.
 
     Attributes:
         ratio: (B, T) before bounds; 1 where the mask is 0.
@@ -75,7 +75,7 @@ def importance_weights(
 
 
 def _of_level(delta: torch.Tensor, is_sampled: torch.Tensor, level: str) -> torch.Tensor:
-    """Return (B, T) or (B, 1) sums, or means, of (B, T) differences over what has one ratio."""
+    """Return (B, T) or (B, 1) sums, or means, of (B, T) differences over a ratio's tokens."""
     if level == "token":
         return delta
     if level == "turn":
@@ -87,7 +87,7 @@ def _of_level(delta: torch.Tensor, is_sampled: torch.Tensor, level: str) -> torc
 
 
 def _sums_of_turns(delta: torch.Tensor, is_sampled: torch.Tensor) -> torch.Tensor:
-    """Return (B, T) sums over the turn of each token; a turn is a run of sampled tokens."""
+    """Return (B, T) sums over the turn of each token, which is a run of sampled tokens."""
     before = torch.nn.functional.pad(is_sampled, (1, 0))[:, :-1]
     turn = (is_sampled & ~before).cumsum(dim=1)  # (B, T), from 1 on; 0 before the first
     sums = delta.new_zeros((len(delta), delta.size(1) + 1)).scatter_add(1, turn, delta)

@@ -83,7 +83,7 @@ def preference_pairs(
             raise ValueError(f"{name} must be >= 0, got {bound}")
     preferred = _by_task(trajectories)
     others = preferred if against is None else _by_task(against)
-    of_all: list[Pair] = []
+    all_pairs: list[Pair] = []
     for key, candidates in preferred.items():
         pairs = [
             Pair(chosen, rejected, shared, compared_turns)
@@ -96,8 +96,8 @@ def preference_pairs(
             draws = np.random.default_rng(batch_seed(seed, [zlib.crc32(key[1].encode())]))
             picks = draws.choice(len(pairs), max_pairs_per_task, replace=False)
             pairs = [pairs[index] for index in sorted(picks)]
-        of_all += pairs
-    return of_all
+        all_pairs += pairs
+    return all_pairs
 
 
 def shared_turns(one: Trajectory, other: Trajectory) -> int | None:
@@ -124,9 +124,9 @@ def pair_rows(
     max_tokens: int | None = None,
     history_of: Callable[[str], History] = lambda env_id: ALL_TURNS,
 ) -> list[dict[str, Any]]:
-    """Turn pairs into token rows, whose masks are 1 on what the policy wrote after they part.
+    """Turn pairs into token rows, whose masks are 1 on the policy's tokens after they part.
 
-    A row ends with its last such token: what follows has no part in the loss.
+    A row ends with its last such token: the following ones have no part in the loss.
 
     Recorded tokens are used if they are this chat format's; text is encoded otherwise. Pairs whose
     compared turns lie in several traces (`history`, a chat template that changes earlier turns) are
@@ -136,7 +136,7 @@ def pair_rows(
         pairs: the pairs.
         chat: the policy's chat format.
         max_tokens: leave out pairs with a longer sequence.
-        history_of: returns what turns see of an environment's episodes, for those that are encoded.
+        history_of: returns an environment's history, for episodes that are encoded.
 
     Returns:
         `chosen_ids` (C,), `chosen_mask` (C,), `rejected_ids` (R,), `rejected_mask` (R,) and the

@@ -37,12 +37,12 @@ class RewardFunctions:
     reward_funcs: list[str]
 
     def plan(self, weights: Sequence[float] | None) -> str:
-        """Return the weighted sum in words; empty for the episode's return alone."""
+        """Return the weighted sum in words, empty for the episode's return alone."""
         if self.reward_funcs == [agent_reward.__name__]:
             return ""
         factors = [1.0] * len(self.reward_funcs) if weights is None else weights
-        paid = zip(factors, self.reward_funcs, strict=True)
-        return " + ".join(name if factor == 1 else f"{factor:g} {name}" for factor, name in paid)
+        terms = zip(factors, self.reward_funcs, strict=True)
+        return " + ".join(name if factor == 1 else f"{factor:g} {name}" for factor, name in terms)
 
 
 def reward_list(

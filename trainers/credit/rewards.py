@@ -1,4 +1,4 @@
-"""Rewards of episodes: the columns of reward functions, our own functions, and their metrics.
+"""Rewards of episodes: columns of reward functions, our own functions, and metrics.
 
 An episode counts if it did not fail and its rewards are finite, the environment's and those of
 the reward functions. All others are in no baseline, no loss and no success rate.
@@ -73,25 +73,25 @@ def rewards_by_turn(
     trajectories: Sequence[Trajectory],
     totals: Sequence[float],
     *,
-    of_environment: float,
-    of_invalid: float,
+    environment_weight: float,
+    invalid_penalty: float,
 ) -> list[list[float]]:
     """Return each turn's reward. The last turn gets the rest of its episode's reward.
 
     Args:
         trajectories: E episodes.
         totals: (E,) each episode's reward.
-        of_environment: weight of the environment's reward of a turn; 0 if reward functions reward
-            the episode as a whole.
-        of_invalid: subtracted from the reward of an invalid action.
+        environment_weight: of the environment's reward of a turn; 0 if reward functions reward the
+            episode as a whole.
+        invalid_penalty: subtracted from the reward of an invalid action.
     """
     rewards = []
     for trajectory, total in zip(trajectories, totals, strict=True):
         turns = [
-            of_environment * turn.reward - of_invalid * (not turn.is_valid_action)
+            environment_weight * turn.reward - invalid_penalty * (not turn.is_valid_action)
             for turn in trajectory.turns
         ]
-        if turns and of_environment == 0.0:
+        if turns and environment_weight == 0.0:
             turns[-1] += total - sum(turns)
         rewards.append(turns)
     return rewards
@@ -148,5 +148,5 @@ def zero_std_group_fraction(rewards: Sequence[float], group_size: int) -> float:
         group_size: episodes per task.
     """
     starts = range(0, len(rewards), group_size)
-    paid = [{r for r in rewards[start : start + group_size] if r == r} for start in starts]
-    return sum(len(values) < 2 for values in paid) / max(len(paid), 1)
+    groups = [{r for r in rewards[start : start + group_size] if r == r} for start in starts]
+    return sum(len(values) < 2 for values in groups) / max(len(groups), 1)

@@ -61,9 +61,11 @@ def hgpo(
     for k in range(context + 1):
         # A turn without so long a history has a name of its own: it is compared with none.
         histories: list[Hashable] = [
-            tuple(turns.states[place] for place in of_episode[n - k : n + 1]) if n >= k else place
-            for of_episode in turns.by_episode()
-            for n, place in enumerate(of_episode)
+            tuple(turns.states[place] for place in episode_advantages[n - k : n + 1])
+            if n >= k
+            else place
+            for episode_advantages in turns.by_episode()
+            for n, place in enumerate(episode_advantages)
         ]
         level = anchor_state_advantages(
             returns, histories, scale_sets=turns.scale_sets(scale, histories), correction=0
@@ -81,7 +83,7 @@ def gagpo(
     discount: float,
     scale: str,
     lam: float,
-    of_episode: Sequence[float],
+    episode_advantages: Sequence[float],
 ) -> list[float]:
     """Return GAE's A_t = delta_t + gamma lambda A_(t+1) by grouped values: arXiv 2605.13217.
 
@@ -97,7 +99,7 @@ def gagpo(
         discount: gamma, per turn.
         scale: as `scale_rewards`, over what the deviation is taken.
         lam: GAE's lambda.
-        of_episode: (M,) the advantage of each turn's episode.
+        episode_advantages: (M,) the advantage of each turn's episode.
     """
     returns = turns.returns(discount)
     values = [0.0] * len(returns)
@@ -115,7 +117,7 @@ def gagpo(
     times_met = Counter(turns.states)
     return [
         value if times_met[state] > 1 else fallback
-        for value, state, fallback in zip(normalized, turns.states, of_episode, strict=True)
+        for value, state, fallback in zip(normalized, turns.states, episode_advantages, strict=True)
     ]
 
 
@@ -125,21 +127,23 @@ def _estimates(
     """Return (M,) GAE over the turns of each episode."""
     by_episode = turns.by_episode()
     shape = (len(by_episode), max(map(len, by_episode), default=1))
-    rewards, known = (torch.zeros(shape, dtype=torch.float64) for _ in range(2))
+    rewards, value_table = (torch.zeros(shape, dtype=torch.float64) for _ in range(2))
     valid = torch.zeros(shape, dtype=torch.bool)
     for row, places in enumerate(by_episode):
-        for table, of_turn in ((rewards, turns.rewards), (known, values)):
-            own = [of_turn[place] for place in places]
+        for table, per_turn in ((rewards, turns.rewards), (value_table, values)):
+            own = [per_turn[place] for place in places]
             table[row, : len(places)] = torch.tensor(own, dtype=table.dtype)
         valid[row, : len(places)] = True
-    estimates: list[float] = gae(rewards, known, valid, gamma=discount, lam=lam)[valid].tolist()
+    estimates: list[float] = gae(rewards, value_table, valid, gamma=discount, lam=lam)[
+        valid
+    ].tolist()
     return estimates
 
 
 def empg(
     turns: TurnBatch,
     *,
-    of_episode: Sequence[float],
+    episode_advantages: Sequence[float],
     sharpness: float = 1.0,
     clarity: float = CLARITY,
 ) -> list[float]:
@@ -151,7 +155,7 @@ def empg(
 
     Args:
         turns: M turns; their `measures` are the mean entropies of their tokens, in nats.
-        of_episode: (M,) the advantage A of each turn's episode.
+        episode_advantages: (M,) the advantage A of each turn's episode.
         sharpness: the paper's k and k'.
         clarity: the paper's zeta.
     """
@@ -162,7 +166,8 @@ def empg(
     sureness = [exp(-sharpness * (entropy - least) / spread) for entropy in turns.measures]
     mean = fmean(sureness)
     credited = [
-        advantage * sure / mean for advantage, sure in zip(of_episode, sureness, strict=True)
+        advantage * sure / mean
+        for advantage, sure in zip(episode_advantages, sureness, strict=True)
     ]
     for places in turns.by_episode():
         for place, following in zip(places, places[1:], strict=False):
@@ -193,7 +198,7 @@ def turn_returns(turns: TurnBatch, *, discount: float, scale: str) -> list[float
 
 
 def pays_along_the_way(turns: TurnBatch) -> bool:
-    """Return whether any turn but the last of an episode was paid."""
+    """Return whether any turn but an episode's last has a reward."""
     return any(turns.rewards[place] for places in turns.by_episode() for place in places[:-1])
 
 
@@ -224,7 +229,7 @@ def information_gain(turns: TurnBatch, *, discount: float, scale: str) -> list[f
 
 
 def shared_turn_advantages(
-    of_episode: Sequence[float],
+    episode_advantages: Sequence[float],
     turns: Sequence[Sequence[Hashable]],
     counted: Sequence[bool],
     *,
@@ -240,7 +245,7 @@ def shared_turn_advantages(
     that do not share the turn, as in RLOO, and all turns weigh alike.
 
     Args:
-        of_episode: (E,) group-relative advantages A_i.
+        episode_advantages: (E,) group-relative advantages A_i.
         turns: for each episode what names its turns; a shared one has one name in all that hold it.
         counted: (E,) whether the episode has a reward; the others enter no mean.
         group_size: episodes per group; the groups follow one another.
@@ -250,7 +255,7 @@ def shared_turn_advantages(
         that do not count.
     """
     holders: dict[Hashable, list[float]] = {}
-    for advantage, names, counts in zip(of_episode, turns, counted, strict=True):
+    for advantage, names, counts in zip(episode_advantages, turns, counted, strict=True):
         for name in names if counts else ():
             holders.setdefault(name, []).append(advantage)
     shared: list[list[float]] = []
@@ -262,6 +267,6 @@ def shared_turn_advantages(
 
 
 def _credit(advantages: Sequence[float], num_counted: int) -> float:
-    """Return the advantage of a turn from those of its holders, among so many of a group."""
+    """Return a turn's advantage from its holders' advantages, among a group's counted episodes."""
     num_others = num_counted - len(advantages)
     return fmean(advantages) * (num_counted - 1) / num_others if num_others else 0.0

@@ -20,12 +20,12 @@ class TurnBatch:
     """The turns of the episodes that count, of all processes, episode after episode.
 
     Attributes:
-        episodes: (M,) the place of each turn's episode among those of all processes.
+        episodes: (M,) the index of each turn's episode among those of all processes.
         groups: (M,) the number of its task's group.
         environments: (M,) the number of its environment.
-        states: (M,) what names the state it was played in, group included.
-        rewards: (M,) what it was paid.
-        measures: (M,) what was measured of it for the method, such as its entropy; 0 by default.
+        states: (M,) a name of the state it was played in, group included.
+        rewards: (M,) its reward.
+        measures: (M,) a measure of the method's, such as its entropy; 0 by default.
     """
 
     episodes: list[int]
@@ -54,16 +54,16 @@ class TurnBatch:
 
         Args:
             trajectories: the episodes of this process; a group's may lie in several.
-            rewards: what each turn of them was paid.
+            rewards: of each turn of them.
             counted: which of them have a reward; the others are in no state.
-            first: the place of the first one among the episodes of all processes.
+            first: the index of the first one among the episodes of all processes.
             group_size: episodes per task; the groups follow one another.
             gather: joins lists of the processes.
             environment: the number of each episode's environment, for those of all processes.
-            anchor: what makes two states the same: `"observation"`, what the turn read,
-                `"valid"`, what was read behind the last valid action, as others change nothing and
-                are all answered alike, `"history"`, all that was read up to there, or `"similar"`,
-                observations that share most of their words.
+            anchor: equality of states: `"observation"`, what the turn read, `"valid"`, what was
+                read behind the last valid action, as others change nothing and are all answered
+                alike, `"history"`, all that was read up to there, or `"similar"`, observations that
+                share most of their words.
             similarity: for `"similar"`, the least overlap in 0..1.
             measures: a number for each turn of them.
         """
@@ -76,8 +76,8 @@ class TurnBatch:
             states: Sequence[Hashable] = (
                 texts if anchor == "similar" else [*_digests(texts, anchor)]
             )
-            of_turns = zip(states, rewards[place], measured, strict=True)
-            own += [(first + place, *of_turn) for of_turn in of_turns]
+            entries = zip(states, rewards[place], measured, strict=True)
+            own += [(first + place, *entry) for entry in entries]
         joined = gather(own)
         episodes = [episode for episode, *_ in joined]
         groups = [episode // group_size for episode in episodes]
@@ -116,12 +116,12 @@ class TurnBatch:
         ]
 
     def scale_sets(self, scale: str, own: Sequence[Hashable]) -> Sequence[Hashable] | None:
-        """Return what names the turns over which `scale_rewards` takes the deviation.
+        """Return names of the sets of turns over which `scale_rewards` takes the deviation.
 
         Args:
             scale: `"group"`, the turns that are compared with each other; `"batch"`;
                 `"environment"`; or `"none"`.
-            own: what names the turns that are compared with each other.
+            own: names of the turns that are compared with each other.
         """
         sets: dict[str, Sequence[Hashable] | None] = {
             "group": own,
@@ -131,11 +131,11 @@ class TurnBatch:
         }
         return sets[scale]
 
-    def of_process(self, values: Sequence[float], *, first: int, count: int) -> list[list[float]]:
-        """Return the (M,) values of a process's `count` episodes; none for those left out."""
-        of_episode = {self.episodes[turns[0]]: turns for turns in self.by_episode()}
+    def local_values(self, values: Sequence[float], *, first: int, count: int) -> list[list[float]]:
+        """Return the (M,) values of a process's `count` episodes, none for those left out."""
+        by_index = {self.episodes[turns[0]]: turns for turns in self.by_episode()}
         return [
-            [values[place] for place in of_episode.get(episode, [])]
+            [values[place] for place in by_index.get(episode, [])]
             for episode in range(first, first + count)
         ]
 
@@ -157,16 +157,16 @@ def mean_per_turn(
     means: list[list[float]] = []
     for episode in range(num_episodes):
         rows = episode_of_row == episode
-        of_token = turn[rows]
-        sampled = of_token >= 0
-        count = torch.bincount(of_token[sampled])
-        total = torch.bincount(of_token[sampled], weights=values[rows][sampled].double())
+        turns_of_rows = turn[rows]
+        sampled = turns_of_rows >= 0
+        count = torch.bincount(turns_of_rows[sampled])
+        total = torch.bincount(turns_of_rows[sampled], weights=values[rows][sampled].double())
         means.append((total / count.clamp(min=1)).tolist())
     return means
 
 
 def _observations(trajectory: Trajectory, *, valid_alone: bool) -> list[str]:
-    """Return what each turn read; of turns behind an invalid action, what was read before it."""
+    """Return the observation of each turn, with `valid_alone` that of the last valid action."""
     texts: list[str] = []
     is_valid = True
     for turn in trajectory.turns:
@@ -220,6 +220,6 @@ def similar_states(
 
 
 def overlap(words: Counter[str], others: Counter[str]) -> float:
-    """Return the share of words that two texts have in common, in 0..1; 1 where both are empty."""
+    """Return the share of words that two texts have in common, in 0..1. Empty ones have 1."""
     total = words.total() + others.total()
     return 2 * (words & others).total() / total if total else 1.0

@@ -26,7 +26,11 @@ from trainers.runs.trajectories import TrajectoryFiles
 
 @dataclass
 class TrainedOn:
-    """The entry of a run's record that names the environments of its saved episodes."""
+    """The entry of a run's record about its saved episodes.
+
+    Attributes:
+        trained_on: the names of their environments.
+    """
 
     trained_on: list[str]
 
@@ -40,14 +44,14 @@ def watch_by_playing(
     scenarios: Iterable[str],
     eval_dataset: Any = None,
 ) -> None:
-    """Record the metrics of a trainer on saved episodes, and evaluate it by playing.
+    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
 
     Args:
-        trainer: a `RunMixin` trainer whose `row_name` names a row of its data.
-        environments: where evaluations play; None evaluates nothing.
+        trainer: a `RunMixin` trainer whose `row_name` says what it is trained on.
+        environments: what evaluations play; without them there are none.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured.
-        scenarios: the names in front of the task ids of the training data.
+        scenarios: the names in front of the task ids that are trained on.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
 
     Raises:
@@ -105,5 +109,5 @@ def _validation_beside(
     trainer.add_callback(files)
     played = environments.rollout(policy, failure_rules=rollout.failure_rules)
     played.machinery.on_outage = trainer.save_now
-    played.on_trajectory = trainer.signs.count
+    played.on_trajectory = trainer.heartbeat.count
     return Validation(environments, played, evaluation, files, eval_dataset=eval_dataset)

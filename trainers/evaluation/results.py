@@ -34,7 +34,7 @@ class SubtaskResult:
 
 @dataclass(frozen=True)
 class PanelTasks:
-    """The tasks of one environment in an evaluation.
+    """The tasks of one environment that an evaluation played.
 
     Attributes:
         env_id: the environment.
@@ -53,7 +53,16 @@ class PanelTasks:
 class EnvironmentResult:
     """The row of one environment among several.
 
-    The fields are `EvalResult`'s. Those that need an episode with a score are None without one.
+    Attributes:
+        n_tasks: tasks with at least one episode that did not fail.
+        success: mean over tasks of the share of successful episodes; None where there is no task.
+        ci95: its 95% interval over tasks.
+        score: mean progress, 0..1.
+        mean_turns: turns per episode.
+        invalid_rate: share of turns whose action was invalid.
+        failures: episodes given up because the machinery broke.
+        unscored: episodes that only a judge could have scored, where there was none.
+        subtasks: the table by subtask.
     """
 
     n_tasks: int
@@ -93,10 +102,10 @@ class EvalResult:
 
     Failed and unscored episodes are counted as such and enter nothing else. With several
     environments, success, score, turns and invalid actions are means over the environments, each
-    weighing alike: pooled, the one with the most tasks would dominate.
+    weighing alike: pooled, the one with the most tasks would speak for all.
 
     Attributes:
-        policy: the policy's name.
+        policy: who played.
         n_tasks: tasks with at least one episode that did not fail.
         samples_per_task: episodes played per task.
         temperature: of the sampling; None for policies without tokens.
@@ -106,23 +115,24 @@ class EvalResult:
         score: mean progress, 0..1.
         mean_turns: turns per episode.
         invalid_rate: share of turns whose action was invalid.
-        sampled_tokens: all tokens that the policy wrote.
-        failures: episodes that the machinery failed.
-        truncated: truncated episodes by cause.
+        sampled_tokens: tokens the policy wrote, in all.
+        failures: episodes given up because the machinery broke.
+        truncated: episodes cut short, by cause.
         wall_s: seconds.
-        subtasks: the table by subtask; with several environments each has its own.
+        subtasks: the table by subtask; of several environments each has its own.
         tasks: the share of successful episodes by task id.
-        episodes: the episodes behind that share, by task id.
-        unscored: episodes that needed a judge when there was none.
-        panels: the tasks that have a success.
-        global_step: the optimizer step of a trained policy; 0 for others.
-        run: options, versions and command, as in a training run's `run.json`; empty without one.
+        episodes: how many that share is of, by task id.
+        unscored: episodes that only a judge could have scored, where there was none.
+        panels: which tasks of which environments have a success.
+        global_step: the optimizer step that a trained policy is of; 0 for others.
+        run: what was run: options, versions, command, as in a training run's `run.json`; empty
+            where no command was.
         environments: a row for each of several environments, by its short name.
         refusals: answers that a server marks as the model's refusal; they are played.
-        cut_answers: turns that ended at the token limit.
+        cut_answers: turns that ended at their greatest length.
         prompt_tokens: tokens that a server read, cached ones included.
-        cached_tokens: those in its cache.
-        cost: of all answers, in the currency of the prices; None if unknown.
+        cached_tokens: those of them that it had in its cache.
+        cost: of all answers, in the currency of the prices; None where nobody told.
     """
 
     policy: str
@@ -176,7 +186,7 @@ class EvalResult:
 
     @classmethod
     def load(cls, path: str | Path) -> EvalResult:
-        """Read a file of `save`."""
+        """Read what `save` wrote."""
         return cls.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
 
     def __str__(self) -> str:
@@ -216,12 +226,12 @@ def _table(subtasks: Mapping[str, SubtaskResult]) -> list[str]:
 
 @dataclass(frozen=True)
 class Gain:
-    """The improvement between two evaluations, the mean over their environments.
+    """How much better a policy became; of several environments, the mean over them.
 
     Attributes:
         gain: difference of the success rates, after minus before.
         ci95: its 95% interval, paired over tasks.
-        n_tasks: tasks of both evaluations.
+        n_tasks: the tasks that both evaluations played.
     """
 
     gain: float
@@ -252,7 +262,7 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
 
 
 def _sources(result: EvalResult) -> dict[str, str]:
-    """Return each task's data, if the result names them."""
+    """Return the data that each task is of, where the result says so."""
     return {
         task: panel.source
         for panel in result.panels

@@ -30,7 +30,7 @@ VALIDATION_STREAM = 1
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
-    """List the tasks of evaluations during training, equally many per environment."""
+    """List the tasks that evaluations during training play; environments have as many each."""
     chosen = environments.args
     ids = environments.task_ids(chosen.eval_split, tasks=chosen.eval_tasks, option="eval_split")
     return environments.spread(ids, evaluation.num_eval_tasks)
@@ -73,12 +73,12 @@ class Validation:
     """The evaluations of a training run.
 
     Args:
-        environments: where tasks are played.
-        rollout: plays them.
+        environments: what is played.
+        rollout: plays.
         evaluation: how success is measured.
         files: where this process's episodes are written.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
-        pause: stops other use of environments and policy during an evaluation.
+        pause: leaves environments and policy to an evaluation meanwhile.
 
     Attributes:
         samples: episodes per task.
@@ -122,7 +122,7 @@ class Validation:
         Args:
             task_ids: the tasks.
             global_step: of the weights.
-            share: identifies this process's share of them.
+            share: names a process's share.
         """
         self._rollout.machinery.has_worked |= (
             global_step > 0
@@ -171,7 +171,7 @@ class Validation:
     def _play_share(
         self, trainer: Any, task_ids: Sequence[str], label: str, step: int
     ) -> list[Trajectory]:
-        """Play this process's share of the tasks and return all processes' episodes without tokens.
+        """Play this process's share of the tasks; return all processes' episodes, without tokens.
 
         A share's random numbers are its own, else two processes would sample alike. Signs of life
         are given meanwhile, and a signal ends it with a checkpoint.
@@ -182,8 +182,8 @@ class Validation:
         stream = () if processes == 1 else (rank,)
         title = f"{'evaluation' if label == 'eval' else label} at step {step}"
         with (
-            trainer.signs.writing(),
-            trainer.signs.playing(title, len(places), is_evaluation=True),
+            trainer.heartbeat.writing(),
+            trainer.heartbeat.playing(title, len(places), is_evaluation=True),
             trainer.playing(),
         ):
             trajectories = self.play([task_ids[place] for place in places], step, stream)
@@ -197,7 +197,7 @@ class Validation:
 
 
 def _let_start_compete(trainer: Any, metrics: dict[str, float]) -> None:
-    """Save the weights before training as the best so far, which an equal later one replaces.
+    """Save the weights before training as the best so far, which a later equal replaces.
 
     transformers chooses among checkpoints of later steps alone.
     """
@@ -214,7 +214,7 @@ def _let_start_compete(trainer: Any, metrics: dict[str, float]) -> None:
 
 
 def _label_of(tasks: Sequence[str], environments: Environments, prefix: str) -> str:
-    """Return the prefix under which an evaluation of given tasks is logged, such as its split.
+    """Return what an evaluation of given tasks is logged under: its prefix, or another split.
 
     Success on the test split under `eval` would count as a validation: in the curve, on the card.
     """

@@ -1,7 +1,8 @@
 """Plays batches in a thread of its own while a trainer works on earlier ones.
 
-The trainer's thread asks for batches and takes them in that order. What only it may do, such as
-sending weights that an optimizer changes, it does for the player between two of its own works.
+The trainer's thread requests batches and takes them in that order. Work that only the trainer may
+do, such as sending weights that an optimizer changes, it does for the player between two of its
+own.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ END_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class AheadBatch:
-    """A batch that was asked for.
+    """A requested batch.
 
     Attributes:
-        task_ids: what is played.
-        global_step: the optimizer step at which it was asked for, of its horizon.
+        task_ids: the tasks.
+        global_step: the optimizer step of the request, and of the batch's horizon.
         options: further ones of `Rollout.run`.
     """
 
@@ -40,8 +41,8 @@ class AheadBatch:
 
 
 @dataclass
-class _Errand:
-    """Something that the player needs done in the trainer's thread."""
+class _Work:
+    """A function that the player runs in the trainer's thread."""
 
     work: Callable[[], None]
     is_done: bool = False
@@ -49,65 +50,56 @@ class _Errand:
 
 
 class Stopped(Exception):
-    """Nobody wants what is being played any more."""
+    """The batch that is being played is no longer needed."""
 
 
 class BatchesAhead:
-    """Batches that are played while others are trained on; for one training, once.
+    """Batches that are prefetched in one training.
 
     `turn`, `in_trainer` and `is_player` are for what the player calls, the rest for the trainer's
-    thread.
-
-    Args:
-        rollout: plays; by nobody else, but under `paused`.
+    thread. Outside of `paused` nothing else may use the rollout.
     """
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
         self._changed = threading.Condition()
-        self._asked: deque[AheadBatch] = deque()
+        self._requested: deque[AheadBatch] = deque()
         self._ended: deque[tuple[AheadBatch, list[Trajectory] | BaseException]] = deque()
-        self._errands: deque[_Errand] = deque()
+        self._queue: deque[_Work] = deque()
         self._is_playing = self._is_paused = self._is_stopping = False
         self._in_turn = self._turns_wait = False
         self._busy, self._busy_since = 0.0, 0.0
-        self._thread = threading.Thread(target=self._run, name="rollouts-ahead", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="prefetch", daemon=True)
 
     def __len__(self) -> int:
-        """The batches that were asked for and not taken."""
+        """Return the number of batches that were requested and not taken."""
         with self._changed:
-            return len(self._asked) + self._is_playing + len(self._ended)
+            return len(self._requested) + self._is_playing + len(self._ended)
 
     @property
     def busy_seconds(self) -> float:
-        """How long the player has played."""
+        """The time that the player has played."""
         with self._changed:
             present = time.perf_counter() - self._busy_since if self._is_playing else 0.0
             return self._busy + present
 
-    def ask(self, task_ids: Sequence[str], *, global_step: int, **options: Any) -> None:
-        """Ask for a batch.
-
-        Args:
-            task_ids: what is played.
-            global_step: the present optimizer step.
-            **options: further ones of `Rollout.run`.
-        """
+    def request(self, task_ids: Sequence[str], *, global_step: int, **options: Any) -> None:
+        """Request a batch, with the present optimizer step and further options of `Rollout.run`."""
         with self._changed:
-            self._asked.append(AheadBatch(list(task_ids), global_step, options))
+            self._requested.append(AheadBatch(list(task_ids), global_step, options))
             self._changed.notify_all()
         if self._thread.ident is None:
             self._thread.start()
 
     def take(self) -> tuple[AheadBatch, list[Trajectory]]:
-        """Wait for the batch that was asked for first; return it and its trajectories.
+        """Wait for the batch that was requested first, and return it with its trajectories.
 
         Raises:
-            ValueError: none was asked for.
+            ValueError: none was requested.
             BaseException: what ended its play.
         """
         if not len(self):
-            raise ValueError("no batch was asked for; call ask first")
+            raise ValueError("no batch was requested; call request first")
         self._wait(lambda: bool(self._ended))
         batch, outcome = self._ended.popleft()
         if isinstance(outcome, BaseException):
@@ -116,7 +108,7 @@ class BatchesAhead:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let the batch that is being played end, and begin no other meanwhile."""
+        """Let the present batch end, and begin no other meanwhile."""
         self._is_paused = True
         try:
             self._wait(lambda: not self._is_playing)
@@ -139,20 +131,20 @@ class BatchesAhead:
                 self._changed.notify_all()
 
     def stop(self) -> None:
-        """Drop what was asked for, and end the thread: after the turn that is being sampled.
+        """Drop all requests, and end the thread after the turn that is being sampled.
 
         A thread that outlives this, in an environment that hangs, samples no further turn and has
-        nothing done in the trainer's thread any more.
+        no work done in the trainer's thread any more.
         """
         with self._changed:
             self._is_stopping = True
-            self._errands.clear()
+            self._queue.clear()
             self._changed.notify_all()
         if self._thread.ident is None:
             return
         self._thread.join(END_SECONDS)
         if self._thread.is_alive():
-            logger.warning("what is played ahead ends with the request that it waits for")
+            logger.warning("the prefetching thread is still waiting for a reply, and ends after it")
 
     # What the player calls ------------------------------------------------------------------------
 
@@ -166,7 +158,7 @@ class BatchesAhead:
         """Sample a turn here, when the trainer lets one begin.
 
         Raises:
-            Stopped: nobody wants it any more.
+            Stopped: it is no longer needed.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopping or not self._turns_wait)
@@ -181,49 +173,49 @@ class BatchesAhead:
                 self._changed.notify_all()
 
     def in_trainer(self, work: Callable[[], None]) -> None:
-        """Have something done in the trainer's thread, as soon as that waits for the player.
+        """Run `work` in the trainer's thread, as soon as that waits for the player.
 
         Raises:
-            Stopped: nobody wants it any more.
+            Stopped: it is no longer needed.
             Exception: what the work raises.
         """
-        errand = _Errand(work)
+        job = _Work(work)
         with self._changed:
             if self._is_stopping:
                 raise Stopped
-            self._errands.append(errand)
+            self._queue.append(job)
             self._changed.notify_all()
-            self._changed.wait_for(lambda: errand.is_done or self._is_stopping)
-        if errand.error is not None:
-            raise errand.error
-        if not errand.is_done:
+            self._changed.wait_for(lambda: job.is_done or self._is_stopping)
+        if job.error is not None:
+            raise job.error
+        if not job.is_done:
             raise Stopped
 
     def _wait(self, is_there: Callable[[], bool]) -> None:
-        """Wait in the trainer's thread, and do what the player needs done there."""
+        """Wait in the trainer's thread, and run the player's work there meanwhile."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: is_there() or self._errands)
-                if not self._errands:
+                self._changed.wait_for(lambda: is_there() or self._queue)
+                if not self._queue:
                     return
-                errand = self._errands.popleft()
+                job = self._queue.popleft()
             try:
-                errand.work()
+                job.work()
             except Exception as error:  # it is the player's, who retries what may pass
-                errand.error = error
+                job.error = error
             with self._changed:
-                errand.is_done = True
+                job.is_done = True
                 self._changed.notify_all()
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(
-                    lambda: self._is_stopping or (self._asked and not self._is_paused)
+                    lambda: self._is_stopping or (self._requested and not self._is_paused)
                 )
                 if self._is_stopping:
                     return
-                batch = self._asked.popleft()
+                batch = self._requested.popleft()
                 self._is_playing, self._busy_since = True, time.perf_counter()
             outcome: list[Trajectory] | BaseException
             try:

@@ -17,18 +17,20 @@ A turn that two episodes share is one `Turn` in both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
-from trainers.rollout.rollout import Rollout
+
+Play = Callable[..., list[Trajectory]]
+"""Plays task ids, as `Rollout.run` does."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Where an episode begins.
+    """The start of an episode that goes on from another one's state.
 
     Attributes:
         root: the episode that it branches from.
@@ -39,7 +41,7 @@ class Branch:
     turn: int
 
     def begin(self, episode: Trajectory) -> None:
-        """Write what is shared into the record of a new episode."""
+        """Write the shared turns into the record of a new episode."""
         episode.turns = self.root.turns[: self.turn]
         episode.traces = first_turns(self.root.traces, self.turn)
         episode.score = episode.turns[-1].score
@@ -51,12 +53,12 @@ class Branch:
 
     @property
     def observation(self) -> str:
-        """What they must have led to."""
+        """The observation that they must have led to."""
         return self.root.turns[self.turn].observation
 
 
 def play_branched(
-    rollout: Rollout,
+    play: Play,
     task_ids: Sequence[str],
     *,
     group_size: int,
@@ -67,19 +69,19 @@ def play_branched(
     """Play groups of episodes, some of which branch from others.
 
     Args:
-        rollout: plays.
+        play: plays task ids.
         task_ids: each `group_size` consecutive ones are the same.
         group_size: episodes of a group.
         roots: M, those of them that are played from the start. A group whose roots all failed, or
             had one turn, has its other episodes played from the start too.
         stream: names the batch's random numbers; those of the branches are of their own.
-        **options: further ones of `Rollout.run`.
+        **options: further ones of `play`.
 
     Returns:
         One trajectory per task, in the order of the tasks; a group's roots come first.
     """
     starts = range(0, len(task_ids), group_size)
-    first = rollout.run(
+    first = play(
         [task_ids[start] for start in starts for _ in range(roots)], stream=stream, **options
     )
     branches = [
@@ -89,7 +91,7 @@ def play_branched(
             first[number * roots : (number + 1) * roots], group_size - roots
         )
     ]
-    others = rollout.run(
+    others = play(
         [task_ids[start] for start in starts for _ in range(group_size - roots)],
         stream=(*stream, 1),
         branches={place: branch for place, branch in enumerate(branches) if branch is not None},
@@ -107,7 +109,7 @@ def play_branched(
 
 
 def choose_branches(roots: Sequence[Trajectory], count: int) -> list[Branch | None]:
-    """Return where `count` episodes begin; None is the start.
+    """Return the start of each of `count` episodes. None is the task's own.
 
     The roots take turns, and each gives its most uncertain turn first. The first turn is no branch,
     for that is another root.

@@ -1,50 +1,40 @@
-"""Where episodes are played: the slots of environments, and how many episodes may be under way."""
+"""Slots of environments, the capacity that batches share, and waiting for their answers."""
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple
 
 from agentgym_envs.core.tasks import scenario_of
-from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.rollout.policy import Episode, Reply
 from wrappers import TextVectorEnv
 from wrappers.schedules import HorizonSchedule
+from wrappers.vector.slots import Waitable, wait_for_any
 
-
-class Branching(Protocol):
-    """Where an episode begins that goes on from another one's state."""
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The actions that lead there from the start."""
-
-    @property
-    def observation(self) -> str:
-        """What they lead to."""
-
-    def begin(self, episode: Trajectory) -> None:
-        """Write the turns that are shared into the record."""
+_GATHERING = 20e-6
+"""Seconds for each answer that is waited for."""
+_LONGEST = 0.2
 
 
 @dataclass
 class EnvSlots:
-    """The slots of one environment: those that are free, and what the others are doing."""
+    """The slots of one environment: the free ones, and the work of the others."""
 
     env: TextVectorEnv
     free: list[int]
     env_ids: list[str]
     system_prompts: list[str]
-    waiting: deque[int] = field(default_factory=deque)  # places in the list of tasks
-    starting: dict[int, int] = field(default_factory=dict)  # slot -> place in the list of tasks
+    waiting: deque[int] = field(default_factory=deque)  # indices of tasks
+    starting: dict[int, int] = field(default_factory=dict)  # slot -> index of its task
     stepping: dict[int, tuple[Episode, Reply, str]] = field(default_factory=dict)
 
 
 @dataclass
-class Places:
-    """How many episodes may be under way at once, in several batches that share them.
+class Capacity:
+    """How many episodes may be under way at once, in all batches that share it.
 
     Attributes:
         free: how many more.
@@ -54,7 +44,7 @@ class Places:
 
 
 def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
-    """Return where a task is played."""
+    """Return the environment that plays a task."""
     if isinstance(envs, TextVectorEnv):
         return envs
     name = scenario_of(task_id)
@@ -73,3 +63,30 @@ def horizon_of(
     if isinstance(schedule, Mapping):
         schedule = schedule.get(scenario_of(task_id))
     return None if schedule is None else schedule(step)
+
+
+class Pause(NamedTuple):
+    """A batch's wait, until any of its answers arrives or the seconds are over."""
+
+    answers: Sequence[Waitable] = ()
+    seconds: float | None = None
+
+
+def gathering_seconds(num_answers: int) -> float:
+    """Return how long further answers are awaited once there is one.
+
+    The work between two pauses takes time in proportion to the batch's episodes. Done for each
+    answer alone, an episode's turn would cost more with every further episode.
+    """
+    return min(_LONGEST, _GATHERING * num_answers)
+
+
+def wait_for(pauses: Sequence[Pause]) -> None:
+    """Wait until the first of some pauses ends."""
+    answers = [answer for pause in pauses for answer in pause.answers]
+    times = [pause.seconds for pause in pauses if pause.seconds is not None]
+    if answers:
+        wait_for_any(answers, min(times, default=None))
+        time.sleep(gathering_seconds(len(answers)))
+    else:
+        time.sleep(min(times, default=0.0))

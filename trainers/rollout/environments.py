@@ -38,7 +38,7 @@ MOST_ENVS = 64
 
 @dataclass(frozen=True)
 class EnvFactory:
-    """Makes one environment; a plain value, so that worker processes can be given it.
+    """Makes one environment. It is a plain value, for worker processes.
 
     Attributes:
         env: a registered id, or its spec, which also serves where the id is not registered, as in
@@ -69,11 +69,7 @@ class EnvFactory:
 
 
 def _made(factory: EnvFactory) -> gym.Env[str, str]:
-    """Make an environment, and wait for machinery that breaks meanwhile.
-
-    Raises:
-        UsageError: it cannot be made with its arguments.
-    """
+    """Make an environment, and wait for machinery that breaks meanwhile."""
     try:
         check_kwargs(factory.env_id, factory.kwargs)
         return retry(factory, max_seconds=SET_UP_SECONDS)
@@ -133,11 +129,9 @@ class Environments:
         return tuple(self._factories)
 
     def plan(self, split: str, *, num_tasks: int | None) -> str:
-        """Return in words what is played: environments, their shares, tasks, turn limits.
+        """Return the environments, their shares, tasks and turn limits in words.
 
-        Args:
-            split: the tasks'.
-            num_tasks: how many of them; None where nobody knows.
+        `num_tasks` is None where it is unknown.
         """
         limits = {self.names[name]: env.max_turns for name, env in self._probes.items()}
         names = ", ".join(limits)
@@ -151,7 +145,7 @@ class Environments:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """What metrics and tables call the environments, by the names in front of task ids."""
+        """The environments' names in metrics and tables, by the names in front of task ids."""
         shown = distinct_names(self.env_ids)
         return dict(zip(self.vectors, (shown[env_id] for env_id in self.env_ids), strict=True))
 
@@ -167,17 +161,13 @@ class Environments:
 
     @cached_property
     def weights(self) -> dict[str, int]:
-        """Their weights in what is trained on, by the names in front of task ids."""
+        """The environments' weights in training, by the names in front of task ids."""
         return dict(zip(self.vectors, self.args.weights, strict=True))
 
     def schedule(
         self, args: RolloutArguments
     ) -> HorizonSchedule | dict[str, HorizonSchedule] | None:
-        """Return what `Rollout` takes: the horizon's schedule, or one for each environment.
-
-        Raises:
-            UsageError: an option names an environment that is not here.
-        """
+        """Return the horizon's schedule, or one for each environment, as `Rollout` takes it."""
         check_names(args, self.env_ids)
         schedules = {
             name: schedule
@@ -192,11 +182,7 @@ class Environments:
     def _check_reached(
         self, args: RolloutArguments, schedules: Mapping[str, HorizonSchedule]
     ) -> None:
-        """Check that a horizon's turns can be played in one of the environments that it is for.
-
-        Raises:
-            UsageError: all of them end earlier.
-        """
+        """Check that each horizon's turns can be played in one of its environments."""
         limits: dict[str, dict[str, int]] = {}
         for name, env_id in zip(self.vectors, self.env_ids, strict=True):
             if name in schedules:
@@ -218,7 +204,7 @@ class Environments:
         schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
         failure_rules: FailureRules | None = None,
     ) -> Rollout:
-        """Return what plays these environments with a policy; see `Rollout`."""
+        """Return a `Rollout` of these environments with a policy."""
         return Rollout(
             self.vectors,
             policy,
@@ -265,6 +251,14 @@ class Environments:
             raise UnknownTask(f"tasks: {unused} match nothing in split {split!r} of {self.env_ids}")
         return ids
 
+    def split_ids(self) -> list[str]:
+        """List the task ids of the split and the tasks that the arguments name.
+
+        Raises:
+            UsageError: an environment has none.
+        """
+        return self.task_ids(self.args.split, tasks=self.args.tasks, option="split")
+
     def spread(
         self, ids: Sequence[str], count: int, *, weighted: bool = False, start: float = 0.0
     ) -> list[str]:
@@ -272,7 +266,7 @@ class Environments:
 
         Args:
             ids: the task ids, those of an environment one after the other.
-            count: how many; 0 takes all.
+            count: 0 takes all.
             weighted: environments have their weights' shares, not as many each.
             start: from 0 to below 1; another one gives other tasks.
         """
@@ -280,15 +274,11 @@ class Environments:
         return spread(ids, count, weights, self.kind_of, start=start)
 
     def kind_of(self, task_id: str) -> tuple[str, str]:
-        """Return the kind of a task; see `TaskSet.kind_of`."""
+        """Return the kind of a task, by `TaskSet.kind_of`."""
         return self._probes[scenario_of(task_id)].task_set.kind_of(task_id)
 
     def check_right_answers(self) -> None:
-        """Check that every environment knows the right answers of its tasks.
-
-        Raises:
-            UsageError: one does not.
-        """
+        """Raise `UsageError` unless every environment knows the right answers of its tasks."""
         without = [
             self.names[name] for name, env in self._probes.items() if not _knows_answers(env)
         ]
@@ -299,11 +289,7 @@ class Environments:
             )
 
     def check_copies(self) -> None:
-        """Check that every environment can be copied in the middle of an episode.
-
-        Raises:
-            UsageError: one cannot.
-        """
+        """Raise `UsageError` unless every environment can be copied within an episode."""
         for name, env in self._probes.items():
             try:
                 env.snapshot()
@@ -314,7 +300,7 @@ class Environments:
                 ) from error
 
     def right_answer(self, task_id: str) -> tuple[str, str]:
-        """Return the action that gives a task's right answer, and the answer; of training alone."""
+        """Return the action that gives a training task's right answer, and the answer."""
         env: Any = self._probes[scenario_of(task_id)]
         env.reset(options={"task_id": task_id})
         answer: tuple[str, str] = env.right_answer()
@@ -329,19 +315,16 @@ class Environments:
 
 
 def check_of_environments(episodes: Iterable[Trajectory], environments: Environments) -> None:
-    """Check that saved episodes are of the environments that evaluations play.
+    """Raise `UsageError` if saved episodes are of none of the environments.
 
     Conversations that name no task may be of any environment.
-
-    Raises:
-        UsageError: none of them is.
     """
-    of_tasks = [episode for episode in episodes if episode.env_id]
-    scenarios = {scenario_of(episode.task_id) for episode in of_tasks}
+    with_tasks = [episode for episode in episodes if episode.env_id]
+    scenarios = {scenario_of(episode.task_id) for episode in with_tasks}
     if scenarios and not scenarios & set(environments.names):
         named, played = ", ".join(sorted(scenarios)), ", ".join(environments.names.values())
         # An episode of an environment that is not here has the bare name in place of an id.
-        known = sorted({episode.env_id for episode in of_tasks if "/" in episode.env_id})
+        known = sorted({episode.env_id for episode in with_tasks if "/" in episode.env_id})
         remedy = "leave `env` out to measure nothing"
         if known:
             remedy = (
@@ -354,12 +337,12 @@ def check_of_environments(episodes: Iterable[Trajectory], environments: Environm
 def mixture_of(
     scenarios: Iterable[str], environments: Environments | None, *, seed: int | None
 ) -> Mixture | None:
-    """Return the mixture of rows that are trained on; None where all are of one environment.
+    """Return the mixture of training rows, or None where all are of one environment.
 
     Args:
         scenarios: the name in front of the task id of each row.
-        environments: have the weights; all rows' environments weigh alike without them.
-        seed: of the order of an environment's rows; None keeps them as they stand.
+        environments: have the weights; without them all environments weigh alike.
+        seed: of the order of an environment's rows; None keeps it.
 
     Raises:
         UsageError: there are weights, and rows of an environment that has none.
@@ -368,17 +351,17 @@ def mixture_of(
     for row, name in enumerate(scenarios):
         rows.setdefault(name, []).append(row)
     weights = {} if environments is None else environments.weights
-    strange, missing = sorted(set(rows) - set(weights)), sorted(set(weights) - set(rows))
-    if environments is not None and environments.args.mix is not None and strange:
+    unweighted, missing = sorted(set(rows) - set(weights)), sorted(set(weights) - set(rows))
+    if environments is not None and environments.args.mix is not None and unweighted:
         played = ", ".join(weights)
-        if UNNAMED in strange:
+        if UNNAMED in unweighted:
             raise UsageError(
                 f"`mix` weighs {played}, and there are conversations that name no task, so they "
                 "are of no environment; give each the id of a task as its item_id, or leave `mix` "
                 "out"
             )
         raise UsageError(
-            f"`mix` weighs {played}, and there are episodes of {', '.join(strange)}; name these "
+            f"`mix` weighs {played}, and there are episodes of {', '.join(unweighted)}; name these "
             "environments by `env` too, with a weight each, or leave `mix` out"
         )
     if len(weights) > 1 and missing:
@@ -396,7 +379,7 @@ def order_seed(args: Any) -> int | None:
 
 
 def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
-    """Return an environment's keyword arguments: what all are given, and what it is by name."""
+    """Return an environment's keyword arguments: the common ones, and its own."""
     kwargs: dict[str, Any] = {
         "action_format": value_for(args.action_format, env_id),
         **kwargs_for(args.extra_kwargs, env_id, args.env),

@@ -1,7 +1,7 @@
-"""Which tasks are drawn next: those that the policy sometimes solves, and sometimes does not.
+"""Tasks drawn by their learnability: those that the policy sometimes solves.
 
-What was drawn depends on what was played before, so a run that is resumed is given both again: the
-estimates, and the draws of the epoch that it was stopped in.
+A draw depends on earlier episodes, so a run that is resumed continues from both: the estimates, and
+the draws of the epoch that it was stopped in.
 """
 
 from __future__ import annotations
@@ -51,36 +51,31 @@ class LearnableTasks:
         self._drawn: list[int] = []
         self._epoch = 0
 
-    def record(self, played: Iterable[tuple[str, bool]]) -> None:
+    def record(self, episodes: Iterable[tuple[str, bool]]) -> None:
         """Record the success of a batch's episodes, as pairs of task id and success."""
-        of_task: dict[str, list[bool]] = {}
-        for task_id, success in played:
-            of_task.setdefault(task_id, []).append(success)
-        for task_id, successes in of_task.items():
+        per_task: dict[str, list[bool]] = {}
+        for task_id, success in episodes:
+            per_task.setdefault(task_id, []).append(success)
+        for task_id, successes in per_task.items():
             p = self.success.get(task_id, 0.5)
             self.success[task_id] = p + RATE * (sum(successes) / len(successes) - p)
 
     def begin(self, epoch: int) -> None:
-        """Begin an epoch; its draws are kept where it is the one that a state was loaded of."""
+        """Begin an epoch. The draws of a loaded state are kept in its own epoch."""
         if epoch != self._epoch:
             self._epoch, self._drawn = epoch, []
 
-    def row(self, place: int, *, num_draws: int) -> int:
-        """Return the row of an epoch's draw, drawn now if it has not been before.
-
-        Args:
-            place: of the draw in the epoch; draws are made in order.
-            num_draws: of an epoch.
-        """
-        while len(self._drawn) <= place:
+    def row(self, index: int, *, num_draws: int) -> int:
+        """Return the row of a draw in an epoch of `num_draws`. Draws are made in order."""
+        while len(self._drawn) <= index:
             self._drawn.append(self._draw(len(self._drawn), num_draws))
-        return self._drawn[place]
+        return self._drawn[index]
 
-    def _draw(self, place: int, num_draws: int) -> int:
-        number = self._epoch * num_draws + place
+    def _draw(self, index: int, num_draws: int) -> int:
+        number = self._epoch * num_draws + index
         name = next(islice(draw_order(self._weights), number % sum(self._weights.values()), None))
         rows = self._rows[name]
-        together = set(self._drawn[place - place % self._batch :])
+        together = set(self._drawn[index - index % self._batch :])
         fresh = [row for row in rows if row not in together] or list(rows)
         p = np.array([self.success.get(self._tasks[row], 0.5) for row in fresh])
         weights = np.maximum(p * (1 - p), LEAST)
@@ -96,6 +91,6 @@ class LearnableTasks:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from a state; an empty dict begins anew."""
+        """Continue from a state. An empty dict resets."""
         self.success = dict(state.get("success", {}))
         self._epoch, self._drawn = state.get("epoch", 0), list(state.get("drawn", []))

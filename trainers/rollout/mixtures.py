@@ -1,7 +1,7 @@
-"""Shares of several environments: in which order their tasks are drawn, and how many of each.
+"""Shares of several environments: the order of their tasks, and the number of each.
 
-Pure functions of the weights, the seed and the place in the run, so that a resumed run draws on
-where the undisturbed one would have.
+Pure functions of the weights, the seed and the index in the run, so that a resumed run draws on
+where the uninterrupted one would have.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Mixture:
         for name in islice(order, start % sum(self.weights.values()), None):
             if len(result) == count:
                 break
-            round_number, place = divmod(drawn[name], len(self.rows[name]))
-            result.append(self._order(name, round_number)[place])
+            round_number, index = divmod(drawn[name], len(self.rows[name]))
+            result.append(self._order(name, round_number)[index])
             drawn[name] += 1
         return result
 
@@ -87,7 +87,7 @@ class Mixture:
             number = list(self.rows).index(name)
             draws = np.random.default_rng(batch_seed(self.seed, (number, round_number)))
             order = draws.permutation(len(self.rows[name]))
-            self._orders[name, round_number] = [self.rows[name][place] for place in order]
+            self._orders[name, round_number] = [self.rows[name][index] for index in order]
         return self._orders[name, round_number]
 
 
@@ -107,7 +107,7 @@ def spread(
 
     Args:
         ids: the task ids, those of an environment one after the other.
-        count: how many; 0, or a larger number than there are, takes all.
+        count: 0, or a larger number than there are, takes all.
         weights: of the environments, by the name in front of the ids; by default all alike. Where
             one has fewer tasks than its share, the others have more.
         kind_of: see `agentgym_envs.core.tasks.spread_over_kinds`; by default all are of one kind.
@@ -138,13 +138,8 @@ def repeated(
 ) -> list[str]:
     """Return `count` task ids that go round those of each environment, which has its share.
 
-    What does not go round is spread evenly over each environment's tasks.
-
-    Args:
-        ids: the task ids, those of an environment one after the other.
-        count: how many.
-        weights: of the environments, by the name in front of the ids; by default all alike.
-        kind_of: as for `spread`.
+    The remainder is spread evenly over each environment's tasks. The arguments are those of
+    `spread`.
     """
     groups: dict[str, list[str]] = {}
     for task_id in ids:

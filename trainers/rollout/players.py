@@ -1,8 +1,8 @@
-"""Players: how a trainer's batches are played, one class for each way.
+"""Players: ways to play a trainer's batches, a class each.
 
-A trainer has one player and asks it for a batch with `take`. `Lockstep` plays when it is asked,
-`Grouped` adds branches and further groups, `Ahead` plays in a thread while the policy is trained,
-`CarriedOver` lets episodes go on from one step into the next.
+A trainer has one player and requests a batch with `take`. `Lockstep` plays at the request,
+`Grouped` adds branches and further groups, `Ahead` prefetches in a thread while the policy is
+trained, `CarriedOver` lets episodes go on from one step into the next.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.rollout.ahead import BatchesAhead
-from trainers.rollout.branching import play_branched
+from trainers.rollout.branching import Play, play_branched
 from trainers.rollout.carried import CarriedGroups
-from trainers.rollout.resampling import DynamicSampling, Play
+from trainers.rollout.resampling import DynamicSampling
 from trainers.rollout.rollout import Rollout
 
 Row = dict[str, Any]
@@ -39,7 +39,7 @@ class RolloutBatch:
         rows: of the data, one for each episode.
         trajectories: the episodes that are trained on.
         extra: episodes in no loss; they count in the metrics.
-        requested_at: the optimizer step at which the batch was asked for; None for the present one.
+        requested_at: the optimizer step of the request; None for the present one.
         metrics: logged as their means over a log entry.
         largest: logged as the largest of a log entry.
     """
@@ -53,23 +53,14 @@ class RolloutBatch:
 
 
 class Lockstep:
-    """Plays a batch when the trainer asks for it. The other players are subclasses.
-
-    Args:
-        rollout: plays.
-        options: see `Options`.
-    """
+    """Plays a batch at the trainer's request. The other players are subclasses."""
 
     def __init__(self, rollout: Rollout, options: Options) -> None:
         self.rollout = rollout
         self._options = options
 
     def take(self, rows: Sequence[Row]) -> RolloutBatch:
-        """Return the episodes of a batch.
-
-        Args:
-            rows: of the data, in groups.
-        """
+        """Return the episodes of a batch of rows in groups."""
         return RolloutBatch(rows, self.rollout.run(_tasks(rows), **self._options(0)))
 
     def read(self, micro_batches: Iterator[Any]) -> Iterator[Any]:
@@ -80,19 +71,19 @@ class Lockstep:
         """Note that the trainer goes on to the next micro-batch."""
 
     def pause(self) -> AbstractContextManager[None]:
-        """Leave environments and policy to somebody else meanwhile."""
+        """Leave environments and policy to another user meanwhile."""
         return nullcontext()
 
     def stop(self) -> None:
-        """End with the training. The next one begins anew."""
+        """End with the training, and reset for the next one."""
 
     def in_trainer(self, work: Callable[[], None]) -> None:
-        """Do something in the trainer's thread, which this one is."""
+        """Run `work` in the trainer's thread, which this one is."""
         work()
 
     @property
     def pending_rows(self) -> list[Row]:
-        """The rows that were asked for and are not taken."""
+        """The rows that were requested and not taken."""
         return []
 
 
@@ -124,7 +115,7 @@ class Grouped(Lockstep):
         options, metrics = self._options(0), {}
         play: Play = self.rollout.run
         if self._roots:
-            play = partial(play_branched, self.rollout, group_size=self._size, roots=self._roots)
+            play = partial(play_branched, play, group_size=self._size, roots=self._roots)
         extra: list[Trajectory] = []
         if self._dynamic is None:
             trajectories = play(_tasks(rows), **options)
@@ -155,13 +146,7 @@ class Pacing:
 
 
 class _ReadingAhead(Lockstep):
-    """Reads the micro-batches to come.
-
-    Args:
-        rollout: plays.
-        options: see `Options`.
-        pacing: how batches and steps follow each other.
-    """
+    """Reads the micro-batches to come."""
 
     def __init__(self, rollout: Rollout, options: Options, pacing: Pacing) -> None:
         super().__init__(rollout, options)
@@ -180,12 +165,12 @@ class _ReadingAhead(Lockstep):
             self._data.pass_on()
 
     def stop(self) -> None:
-        """End with the training. The next one begins anew."""
+        """End with the training, and reset for the next one."""
         self._data = None
 
 
 class WeightsSender(Protocol):
-    """What samples in the player's thread: `trainers.backends.shared.SharedBackend`."""
+    """A backend that samples in the player's thread: `trainers.backends.shared.SharedBackend`."""
 
     player: Any
 
@@ -194,17 +179,11 @@ class WeightsSender(Protocol):
 
 
 class Ahead(_ReadingAhead):
-    """Plays batches ahead of the step that trains on them, for `--max_staleness`.
+    """Prefetches batches before the step that trains on them, for `--max_staleness`.
 
     Tasks come from the trainer's own data, read ahead within an epoch. A batch's horizon and random
-    numbers are fixed when it is asked for; its numbers are those of the step that will train on it,
-    so a run that is resumed plays what was under way again.
-
-    Args:
-        rollout: plays.
-        options: see `Options`.
-        pacing: how batches and steps follow each other.
-        sender: samples, and sends the weights.
+    numbers are fixed at its request. Its numbers are those of the step that will train on it, so a
+    resumed run plays the unfinished batches again.
     """
 
     def __init__(
@@ -222,12 +201,12 @@ class Ahead(_ReadingAhead):
         """When the last batch was taken, and how long the thread had played by then."""
 
     def take(self, rows: Sequence[Row]) -> RolloutBatch:
-        """Return the episodes of a batch, and have the next ones played meanwhile."""
+        """Return the episodes of a batch, and request the next ones."""
         batches = self._open()
         start = time.perf_counter()
         if not len(batches):  # the first of an epoch
             self._send()
-            batches.ask(_tasks(rows), **self._options(0))
+            batches.request(_tasks(rows), **self._options(0))
         elif self._pacing.max_staleness > 1:  # under way, they go on with the new weights
             self._send_between_turns()
         batch, trajectories = batches.take()
@@ -235,7 +214,7 @@ class Ahead(_ReadingAhead):
         metrics, largest = staleness(trajectories, self._pacing)
         metrics |= self._waits(time.perf_counter() - start)
         self._send_between_turns()
-        self._ask_ahead()
+        self._request_ahead()
         return RolloutBatch(
             rows,
             trajectories,
@@ -245,7 +224,7 @@ class Ahead(_ReadingAhead):
         )
 
     def pause(self) -> AbstractContextManager[None]:
-        """Let the batch that is being played end, and begin no other meanwhile."""
+        """Let the present batch end, and begin no other meanwhile."""
         return nullcontext() if self._batches is None else self._batches.paused()
 
     def stop(self) -> None:
@@ -264,7 +243,7 @@ class Ahead(_ReadingAhead):
         return self._batches
 
     def in_trainer(self, work: Callable[[], None]) -> None:
-        """Do it in the trainer's thread: from the player's as soon as the trainer waits for it."""
+        """Run `work` in the trainer's thread, from the player's as soon as that waits for it."""
         if self._batches is not None and self._batches.is_player:
             self._batches.in_trainer(work)
         else:
@@ -279,23 +258,23 @@ class Ahead(_ReadingAhead):
         step = self._pacing.state().global_step
         self.rollout.machinery.retry(lambda: self._sender.send(step))
 
-    def _ask_ahead(self) -> None:
-        """Ask for the batches that the present weights may play."""
+    def _request_ahead(self) -> None:
+        """Request the batches that the present weights may play."""
         batches, data, state = self._open(), self._data, self._pacing.state()
         assert data is not None
         while True:
-            place = self._pacing.per_batch * (len(batches) + 1)
-            steps = data.steps_until(place)
+            offset = self._pacing.per_batch * (len(batches) + 1)
+            steps = data.steps_until(offset)
             is_stale = steps > self._pacing.max_staleness
             if is_stale or state.global_step + steps >= state.max_steps:
                 return
-            rows = data.read(place)
+            rows = data.read(offset)
             if rows is None:
                 return
-            batches.ask(_tasks(rows), **self._options(steps))
+            batches.request(_tasks(rows), **self._options(steps))
 
     def _waits(self, waited: float) -> dict[str, float]:
-        """Return who has waited for whom since the last batch, by metric."""
+        """Return how long player and trainer have waited since the last batch, by metric."""
         metrics = {"async/rollout_wait": waited}
         now, busy_seconds = time.perf_counter(), self._open().busy_seconds
         if self._taken_at is not None:
@@ -313,17 +292,17 @@ class Ahead(_ReadingAhead):
 class CarriedOver(_ReadingAhead):
     """Carries groups of episodes over into the next step, for `--carry_over`.
 
-    Twice the batch is under way. A step takes the groups that are complete, whichever rows of the
-    data are its own, and the next batch's are asked for in their place; an epoch's last step takes
-    what is left.
+    Twice the batch is under way. A step takes the complete groups, whichever rows of the data are
+    its own, and the next batch's are requested in their place. An epoch's last step takes the
+    rest.
 
     Args:
         rollout: plays.
         options: see `Options`.
         pacing: how batches and steps follow each other.
         group_size: episodes of a group.
-        playing: returns a context for what is played outside of `take`.
-        note: called with the rows that the present step is to be played with if it is played again.
+        playing: returns a context for play outside of `take`.
+        note: called with the rows that the present step uses if it is played again.
     """
 
     def __init__(
@@ -348,11 +327,11 @@ class CarriedOver(_ReadingAhead):
         groups, state, data = self._groups, self._pacing.state(), self._data
         assert data is not None
         if not len(groups):  # the first of an epoch
-            groups.ask(rows)
+            groups.request(rows)
         self._note(groups.rows)
         next_step = state.global_step + data.steps_until(self._pacing.per_batch)
         if next_step < state.max_steps:
-            groups.ask(data.read(self._pacing.per_batch) or [])
+            groups.request(data.read(self._pacing.per_batch) or [])
         taken, trajectories = groups.take(
             len(rows) // self._size,
             oldest=next_step - self._pacing.max_staleness,
@@ -377,24 +356,19 @@ class CarriedOver(_ReadingAhead):
         return nullcontext()
 
     def stop(self) -> None:
-        """Give up episodes under way. Their rows stay pending."""
+        """Cancel the present episodes. Their rows stay pending."""
         self._groups.stop()
         self._is_stopped = True
         super().stop()
 
     @property
     def pending_rows(self) -> list[Row]:
-        """The rows of the groups that were asked for and are not taken."""
+        """The rows of the groups that were requested and not taken."""
         return self._groups.rows
 
 
 class ReadAhead(Iterator[Any]):
-    """An epoch's micro-batches, of which those to come can be read.
-
-    Args:
-        batches: the epoch's.
-        per_step: micro-batches of an optimizer step.
-    """
+    """An epoch's micro-batches, with access to those to come."""
 
     def __init__(self, batches: Iterator[Any], per_step: int) -> None:
         self.batches = batches
@@ -403,31 +377,31 @@ class ReadAhead(Iterator[Any]):
         self._num_given = 0
 
     def __next__(self) -> Any:
-        """Return the next one; it is present once those given before have been passed."""
+        """Return the next one. It is present once all before it have been passed."""
         batch = self.read(self._num_given)
         if batch is None:
             raise StopIteration
         self._num_given += 1
         return batch
 
-    def read(self, place: int) -> Any:
-        """Return the one so many places after the present one; None where the epoch has ended."""
-        while len(self._known) <= place:
+    def read(self, offset: int) -> Any:
+        """Return the micro-batch at an offset from the present one. None is after the epoch."""
+        while len(self._known) <= offset:
             try:
                 self._known.append(next(self.batches))
             except StopIteration:
                 return None
-        return self._known[place]
+        return self._known[offset]
 
     def pass_on(self) -> None:
         """Make the next one the present one."""
         self._known.popleft()
         self._num_given -= 1
 
-    def steps_until(self, place: int) -> int:
-        """Return how many optimizer steps are taken before that place is reached."""
+    def steps_until(self, offset: int) -> int:
+        """Return the optimizer steps that are taken before that offset is reached."""
         # Those that were given make up the present step.
-        return max(0, -(-(place + 1 - self._num_given) // self._per_step))
+        return max(0, -(-(offset + 1 - self._num_given) // self._per_step))
 
 
 def staleness(
@@ -450,17 +424,7 @@ def staleness(
 def check_ahead(
     rollout: RolloutArguments, env: EnvArguments, *, processes: int, carry_over: bool
 ) -> None:
-    """Check that episodes can be played while the policy is trained, or go on after it.
-
-    Args:
-        rollout: names the backend.
-        env: names where environments run.
-        processes: that train.
-        carry_over: playing and training take turns.
-
-    Raises:
-        UsageError: they cannot.
-    """
+    """Raise `UsageError` if backend, environments or processes forbid prefetching."""
     if processes > 1:
         raise UsageError(
             "max_staleness sends weights between two turns of one process, which "

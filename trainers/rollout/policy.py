@@ -1,4 +1,4 @@
-"""What answers observations: the policy, the live episode that it reads, and its answers."""
+"""The policy protocol: live episodes, and the answers to their observations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Episode:
     """A live episode.
 
     Attributes:
-        key: names this attempt among those under way, and its random numbers; it follows from the
-            task's place in the list and from the failures it is charged with, not from when.
-        index: the task's place in the list given to `run`.
+        key: names this attempt among those under way, and its random numbers. It follows from the
+            task's index and from the failures that count against it, not from time.
+        index: the task's index in the list given to `run`.
         env, slot: where it is played.
         observation: what the policy reads next.
         info: the environment's last info.
@@ -81,7 +81,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Stop:
-    """The policy cannot go on; the episode is truncated by `cause`.
+    """The policy cannot go on, so the episode is truncated.
 
     Attributes:
         cause: the trajectory's `truncated_by`.
@@ -94,7 +94,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Failure:
-    """The policy's machinery broke, as a server that is gone; the episode is played again."""
+    """The policy's machinery broke, such as its server, so the episode is played again."""
 
     cause: str
 
@@ -151,9 +151,9 @@ class Policy(Protocol):
         return ()
 
     def suspend(self, episodes: Sequence[Episode]) -> None:
-        """Free what the present weights have computed of episodes that go on with other ones."""
+        """Free state of the present weights, for episodes that go on with other ones."""
         return
 
     def leave(self, episode: Episode) -> None:
-        """Forget an episode that has ended; a policy with tokens puts its traces on record."""
+        """Forget an episode that has ended. A policy with tokens puts its traces on record."""
         return

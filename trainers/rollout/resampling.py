@@ -1,8 +1,8 @@
-"""Dynamic sampling: further tasks are played for groups whose episodes were all paid the same.
+"""Dynamic sampling: further tasks in place of groups whose rewards are all equal.
 
-DAPO (arXiv 2503.14476, section 3.2) draws until a batch is full of groups with 0 < p < 1. Here what
-is played at most is bounded, and what was played for nothing is returned too, so that success can
-be that of all episodes.
+DAPO (arXiv 2503.14476, section 3.2) draws until a batch is full of groups with 0 < p < 1. Here the
+number of groups is bounded, and replaced groups are returned too, so that success can be that of
+all episodes.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ import numpy as np
 
 from agentgym_envs.core.tasks import scenario_of
 from agentgym_envs.trajectories.trajectory import Trajectory
+from trainers.rollout.branching import Play
 from trainers.tokens.seeds import batch_seed
-
-Play = Callable[..., list[Trajectory]]
 
 
 class DynamicSampling:
     """Replaces groups without variance.
 
     Args:
-        tasks: that further ones are drawn from.
+        tasks: the tasks to draw further ones from.
         group_size: episodes of a group.
-        most: what is played at most, as a multiple of the batch.
-        rewards_of: returns what each episode is paid, NaN where it does not count.
+        most: the bound, as a multiple of the batch.
+        rewards_of: returns the reward of each episode, NaN where it does not count.
         seed: the run's.
     """
 
@@ -53,7 +52,7 @@ class DynamicSampling:
         has played. Where the bound is reached, groups without variance stay.
 
         Args:
-            play: plays task ids, as `Rollout.run`.
+            play: plays task ids.
             task_ids: of the batch; each `group_size` consecutive ones are the same.
             stream: names the batch's random numbers.
             **options: further ones of `play`.
@@ -62,7 +61,7 @@ class DynamicSampling:
             As many groups as the batch has, in its order; and the episodes of all other groups.
         """
         batch = self._groups(play(list(task_ids), stream=stream, **options))
-        surplus: list[Trajectory] = []
+        extra: list[Trajectory] = []
         known = set(task_ids)
         left = int(self._most * len(batch)) - len(batch)
         number = 1  # `play` has the numbers below for itself
@@ -70,22 +69,22 @@ class DynamicSampling:
             number += 1
             draws = np.random.default_rng(batch_seed(self._seed, (*stream, number)))
             further: dict[int, str] = {}
-            for place, group in enumerate(batch):
+            for index, group in enumerate(batch):
                 if len(further) < left and not self._varies(group):
                     fresh = [t for t in self._of_scenario[_scenario(group)] if t not in known]
                     if fresh:
-                        further[place] = fresh[draws.integers(len(fresh))]
-                        known.add(further[place])
+                        further[index] = fresh[draws.integers(len(fresh))]
+                        known.add(further[index])
             if not further:
                 break
             left -= len(further)
             repeated = [task for task in further.values() for _ in range(self._size)]
             groups = self._groups(play(repeated, stream=(*stream, number), **options))
-            for place, group in zip(further, groups, strict=True):
+            for index, group in zip(further, groups, strict=True):
                 if self._varies(group):
-                    batch[place], group = group, batch[place]
-                surplus += group
-        return [episode for group in batch for episode in group], surplus
+                    batch[index], group = group, batch[index]
+                extra += group
+        return [episode for group in batch for episode in group], extra
 
     def _groups(self, episodes: list[Trajectory]) -> list[list[Trajectory]]:
         size = self._size

@@ -1,7 +1,7 @@
-"""Our environments as TRL's `environment_factory` takes them: one tool method per action verb.
+"""Our environments for TRL's `environment_factory`: one tool method per action verb.
 
 For models that call functions: the chat template shows the tools, TRL reads the calls and plays
-them. Made from the `function_call` format, so a tool is what that format names.
+them. Made from the `function_call` format, so a tool has that format's name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ToolClass(type):
 
 
 class ToolEnvironment(metaclass=ToolClass):
-    """An episode that is played by calling functions; `tool_environment` makes the subclasses.
+    """An episode played by function calls, the base of `tool_environment`'s classes.
 
     TRL makes one instance per rollout and resets it for each. It catches whatever a tool raises and
     shows it to the policy, so broken machinery is noted here instead of raised: `failure` holds the
@@ -76,7 +76,7 @@ class ToolEnvironment(metaclass=ToolClass):
         return str(observation)
 
     def get_reward(self) -> float | None:
-        """Return the episode's return; None where the machinery broke or nobody could score it."""
+        """Return the episode's return, or None after a failure or without a score."""
         if self._failure is not None or self._info.get(UNSCORED_KEY):
             return None
         return self._episode_return
@@ -88,7 +88,7 @@ class ToolEnvironment(metaclass=ToolClass):
 
     @property
     def failure(self) -> str | None:
-        """What broke, if anything did."""
+        """The cause of a failure, if there was one."""
         return self._failure
 
     def _call(self, name: str, arguments: dict[str, Any]) -> str:
@@ -182,7 +182,7 @@ def tool_dataset(
 def _tool_class(
     name: str, factory: EnvFactory, verbs: tuple[ActionVerb, ...]
 ) -> type[ToolEnvironment]:
-    """Make the class; in a worker process, from what was pickled."""
+    """Make the class, in a worker process too, from plain values."""
     methods = {verb.name: _tool(verb) for verb in verbs}
     own = {"env_factory": factory, "verbs": verbs}
     kind: Any = ToolClass(name, (ToolEnvironment,), {**methods, **own})
@@ -206,7 +206,7 @@ def _text_env(factory: EnvFactory) -> TextEnv:
 
 
 def _tool(verb: ActionVerb) -> Callable[..., str]:
-    """Make the method of a verb, with what transformers' `get_json_schema` reads of it."""
+    """Make the method of a verb, with all that transformers' `get_json_schema` reads."""
 
     def tool(self: ToolEnvironment, **arguments: Any) -> str:
         return self._call(verb.name, arguments)

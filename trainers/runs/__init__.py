@@ -1,1 +1,1 @@
-"""A run's folder: what it holds, how it is written, resumed and drawn."""
+"""A run's folder: its files, and how a run writes, resumes and draws them."""

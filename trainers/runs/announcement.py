@@ -1,4 +1,4 @@
-"""What a run is about to do, in a few lines before its first step, and what came of it."""
+"""The plan of a run, printed before its first step, and its result at the end."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ Plan = Mapping[str, str]
 
 
 class Announcement(TrainerCallback):  # type: ignore[misc]
-    """Prints a run's plan where training begins or goes on. Add it before a progress bar.
-
-    Args:
-        title: the algorithm.
-        plan: asked for when training begins.
-    """
+    """Prints a run's plan where training begins or goes on. Add it before a progress bar."""
 
     def __init__(self, title: str, plan: Callable[[], Plan]) -> None:
         self._title = title
@@ -49,14 +44,7 @@ def print_plan(title: str, plan: Plan) -> None:
 
 
 def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> str:
-    """Return when success is measured and on what; empty where it is not.
-
-    Args:
-        args: the training config.
-        num_tasks: the tasks that are played.
-        samples: episodes per task.
-        split: theirs.
-    """
+    """Return when evaluations play which tasks, or an empty string without any."""
     if args.eval_strategy == "no":
         return ""
     when = "after every epoch"
@@ -77,7 +65,7 @@ def rate_plan(args: Any) -> str:
 
 
 def history_plan(tokenizer: Any) -> str:
-    """Return what a chat template that changes earlier turns costs; empty for another one."""
+    """Return the cost of a chat template that changes earlier turns, empty for another one."""
     if not ChatFormat.from_tokenizer(tokenizer).rewrites_history:
         return ""
     return (
@@ -89,7 +77,7 @@ def history_plan(tokenizer: Any) -> str:
 def print_end(
     title: str, folder: str, *, global_step: int, weights_step: int, best_by: str
 ) -> None:
-    """Print which weights a run has ended with, and their success beside that before training.
+    """Print the step of a run's final weights, and their success beside that before training.
 
     Nothing is printed where nothing was measured.
 
@@ -103,8 +91,8 @@ def print_end(
     measured = validations(folder)
     overall = [one for one in measured if not one.env_id] or measured
     success = {one.global_step: one for one in overall}
-    of_step = {step: f"{one.success:.1%} ({one.interval})" for step, one in success.items()}
-    if weights_step not in of_step:
+    success_at = {step: f"{one.success:.1%} ({one.interval})" for step, one in success.items()}
+    if weights_step not in success_at:
         return
     which = "" if weights_step == global_step else f", the best by {best_by}"
     lost = 0.0
@@ -113,8 +101,8 @@ def print_end(
     print_plan(
         f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
         {
-            "measured": f"success {of_step[weights_step]}",
-            "before training": of_step.get(0, f"not measured; {MEASURES_BEFORE} does that"),
+            "measured": f"success {success_at[weights_step]}",
+            "before training": success_at.get(0, f"not measured; {MEASURES_BEFORE} does that"),
             "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
         },
     )

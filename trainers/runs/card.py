@@ -1,4 +1,4 @@
-"""The model card of a training run: what the weights are, how they came about, how to use them.
+"""The model card of a training run: its weights, their training and how to use them.
 
 Written as Hugging Face's hub reads it: YAML front matter with the measured success, then Markdown.
 It is meant to be published: machine paths and addresses of servers are cut out of what it quotes.
@@ -23,7 +23,7 @@ from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metri
 from trainers.runs.success import Measured, measured_success, training_curve
 
 CARD_FILE = "README.md"
-TEMPLATE = Path(__file__).with_suffix(".md")
+TEMPLATE = Path(__file__).with_suffix(".md.jinja")
 HOME = "agentgym-envs"
 COMMANDS = ("train", "quickstart")
 """First words of the commands of `agentgym` that train."""
@@ -52,10 +52,10 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s\"',;{}\[\]()]+")
 
 @dataclass(frozen=True)
 class BaseModel:
-    """What training started from.
+    """The model that training started from.
 
     Attributes:
-        title: what a reader calls it.
+        title: its name for a reader.
         hub_id: its id on Hugging Face's hub, or that of the model it was itself made from; None
             where there is none.
         licence: the licence fields of its own card, such as `{"license": "apache-2.0"}`.
@@ -67,10 +67,9 @@ class BaseModel:
 
     @classmethod
     def of(cls, name: str | None) -> BaseModel:
-        """Return the facts of a model from its folder's card, or from the hub's in the local cache.
+        """Return a model's facts from its folder's card, or from the hub's in the local cache.
 
-        Args:
-            name: a folder or an id; None and `""` for a model that was made in memory.
+        `name` is a folder or an id; None or `""` for a model that was made in memory.
         """
         if not name:
             return cls("a model made in memory")
@@ -98,10 +97,10 @@ def write_card(
     """Write the card of a model.
 
     Args:
-        folder: where the model lies.
+        folder: the model's.
         run: the folder of the run that trained it, with its `run.json` and metrics.
-        algorithm: what trained it: a name of `ALGORITHMS`, or any other.
-        base: what training started from.
+        algorithm: a name of `ALGORITHMS`, or any other.
+        base: the model that training started from.
         global_step: the optimizer step that the weights are of.
         name: the model's name; by default the folder's, or the run's where that says nothing.
         tags: further tags for the hub.
@@ -149,7 +148,7 @@ class _Card:
         return ALGORITHMS.get(self.algorithm, self.algorithm)
 
     def option(self, name: str) -> Any:
-        """Return an option's value, of whichever group."""
+        """Return an option's value from any of the groups."""
         groups = (group for group in self.record.values() if isinstance(group, dict))
         return next((group[name] for group in groups if group.get(name) is not None), None)
 
@@ -166,7 +165,7 @@ class _Card:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """A quickstart's `summary.json`; empty for other runs."""
+        """A quickstart's `summary.json`, empty for other runs."""
         return read_json(self.run / SUMMARY_FILE)
 
     @property
@@ -291,7 +290,7 @@ class _Card:
 
 
 def _read_card(path: str | Path) -> ModelCard | None:
-    """Return a card; None where there is none that can be read."""
+    """Return a card, or None where none can be read."""
     try:
         return ModelCard.load(path, ignore_metadata_errors=True)
     except (OSError, ValueError):
@@ -320,14 +319,14 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value in words; one that differs by environment has a name before each part."""
+    """Return a value in words. One that differs by environment has a name before each part."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _words(value: Any) -> list[str]:
-    """Return what is given on the command line for a value, or for each environment's."""
+    """Return the command-line words of a value, or of each environment's."""
     if isinstance(value, dict):
         return [str(v) if name == "default" else f"{name}={v}" for name, v in value.items()]
     return [str(value)]

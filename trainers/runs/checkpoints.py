@@ -1,4 +1,4 @@
-"""Checkpoints: which are whole, by the checksums of their files, and which one a run goes on from.
+"""Checkpoints and their checksums.
 
 Imports no torch, so that every command can afford it.
 """
@@ -34,12 +34,10 @@ def write_checksums(checkpoint: Path) -> None:
 
 
 def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:
-    """Return what is wrong with a checkpoint; None where it is whole.
+    """Return the damage of a checkpoint in words, or None where it is intact.
 
-    Args:
-        checkpoint: its folder.
-        check: read all files and compare their checksums; checkpoints without any are whole when
-            the trainer's last file is there.
+    With `check`, all files are read and their checksums compared. Checkpoints without any are
+    intact when the trainer's last file is there.
     """
     try:
         state = json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))
@@ -64,16 +62,14 @@ def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:
 
 
 def processes_of(checkpoint: Path) -> int:
-    """Return how many processes a checkpoint was saved by: each has a file of random numbers."""
+    """Return the number of processes that saved a checkpoint: each has a file of random numbers."""
     return len(list(checkpoint.glob("rng_state*.pth")))
 
 
 def last_checkpoint(folder: Path, *, check: bool = True) -> Path | None:
-    """Return the last checkpoint that is whole; None where there is none.
+    """Return the last intact checkpoint of a run, if there is one.
 
-    Args:
-        folder: the run's.
-        check: compare checksums, and say which checkpoints are passed over.
+    With `check`, checksums are compared, and a line printed for each damaged checkpoint.
     """
     for path in reversed(checkpoints(folder).values()):
         damage = damage_of(path, check=check)
@@ -86,11 +82,7 @@ def last_checkpoint(folder: Path, *, check: bool = True) -> Path | None:
 
 
 def check_optimizer(checkpoint: Path) -> None:
-    """Check that a checkpoint has the optimizer's state, without which it would begin anew.
-
-    Raises:
-        UsageError: it has none.
-    """
+    """Raise `UsageError` if a checkpoint lacks the optimizer's state."""
     if not any(path for name in _OPTIMIZER for path in checkpoint.glob(name)):
         raise UsageError(
             f"{checkpoint} has no state of the optimizer, so the run cannot go on from it; name it "

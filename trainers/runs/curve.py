@@ -43,11 +43,8 @@ def draw_run_curve(folder: str | Path) -> Path | None:
     Where no episodes are played in training, as in imitation, the loss stands beside the
     validations.
 
-    Args:
-        folder: a run's.
-
     Returns:
-        the picture's path, `learning_curve.png` in the folder; None where nothing is logged yet.
+        the picture's path, `learning_curve.png` in the run's folder; None where nothing is logged.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -89,13 +86,7 @@ def draw_run_curve(folder: str | Path) -> Path | None:
 
 
 def frame(axes: Any, last: int, *, title: str) -> None:
-    """Draw the axes of success over whole optimizer steps.
-
-    Args:
-        axes: to draw on.
-        last: the last step.
-        title: stands above, with room for the horizons between.
-    """
+    """Draw the axes of success over `last` optimizer steps, with room for the horizons above."""
     axes.set(xlabel="optimizer step", ylabel="success rate", ylim=(0, 1))
     axes.set_xlim(-max(last, 1) * 0.02, max(last, 1) * 1.02)
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -118,7 +109,7 @@ def draw_success(axes: Any, steps: Array, success: Array) -> None:
 
 
 def _draw_environments(axes: Any, entries: list[dict[str, Any]]) -> list[str]:
-    """Draw the success in each of several environments, of which the other lines are means.
+    """Draw the success in each of several environments, whose mean the other lines are.
 
     Returns:
         The environments; none where there is one alone.

@@ -1,4 +1,4 @@
-"""A run's folder: the names of its files, how they are written, and what an earlier run left.
+"""A run's folder: its files, its lock, and the traces of an earlier run.
 
     DIR/run.json                  the command, its options and versions
     DIR/metrics.jsonl             one log entry a line
@@ -16,22 +16,37 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterable, Mapping
+import os
+import socket
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import write_whole
+from filelock import FileLock, Timeout
+
+from agentgym_envs.content.files import StorageFailure, is_storage_failure, write_whole
 from agentgym_envs.machinery.secrets import masked
 from trainers.options.errors import UsageError
 from trainers.options.models import START
 from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint
+from wrappers.failures import retry
+
+try:
+    from safetensors import SafetensorError
+except ImportError:  # without the train extra, where nothing raises it
+
+    class SafetensorError(Exception):  # type: ignore[no-redef]
+        """Stands for the one of safetensors."""
+
 
 logger = logging.getLogger(__name__)
 
 RUN_FILE = "run.json"
 METRICS_FILE = "metrics.jsonl"
+LOCK_FILE = "run.lock"
 CURVE_FILE = "learning_curve.png"
 SUMMARY_FILE = "summary.json"
 CELL_FILE = "cell.json"
@@ -53,6 +68,9 @@ SAVED_MODEL = (
 )
 """A model as Hugging Face's libraries save it, and its card."""
 
+_TORCH_WRITES = ("PytorchStreamWriter", "inline_container", "iostream")
+"""Words of the errors that torch raises where a disk takes no more."""
+
 
 def write_json(path: str | Path, record: Any) -> None:
     """Write a record of a run or a sweep, without secrets."""
@@ -62,7 +80,7 @@ def write_json(path: str | Path, record: Any) -> None:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Return a JSON object; empty where the file is not there.
+    """Return a JSON object, empty where the file is missing.
 
     Raises:
         UsageError: the file holds something else.
@@ -79,17 +97,14 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def read_run(folder: str | Path) -> dict[str, Any]:
-    """Return a run's `run.json`; empty where there is none."""
+    """Return a run's `run.json`, empty where there is none."""
     return read_json(Path(folder) / RUN_FILE)
 
 
 def end_run(folder: str | Path, *, global_step: int, weights_step: int) -> None:
     """Add to `run.json` that training has ended, and where.
 
-    Args:
-        folder: the run's.
-        global_step: optimizer steps that were taken.
-        weights_step: the step whose weights are left: an earlier one where the best were loaded.
+    `weights_step` is the step of the weights, an earlier one where the best were loaded.
     """
     ended = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -100,10 +115,9 @@ def end_run(folder: str | Path, *, global_step: int, weights_step: int) -> None:
 
 
 def step_of_model(name: str | Path) -> int | None:
-    """Return the optimizer step that a model's weights are of; None where no run here made it.
+    """Return the optimizer step of a model's weights, or None if no run here made it.
 
-    Args:
-        name: a checkpoint, a run's folder, or a folder of a model within one; a hub's id is none.
+    `name` is a checkpoint, a run's folder, or a folder of a model within one; a hub's id is none.
     """
     folder = Path(name)
     state = folder / STATE_FILE
@@ -123,7 +137,7 @@ def _whole(value: Any) -> int | None:
 def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
     """Return the log entries of a run, in order, under today's names.
 
-    A last line that a killed run left unfinished is passed over; what else is no entry is, too,
+    An unfinished last line of a killed run is passed over. So is any other line that is no entry,
     with a warning.
     """
     entries, problems = check_metrics(folder)
@@ -153,7 +167,7 @@ def check_metrics(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _entry(line: bytes) -> dict[str, Any]:
-    """Read a log entry; numbers that are not finite become None, as a run writes them.
+    """Return a log entry, with None for numbers that are not finite, as a run writes them.
 
     Raises:
         ValueError: it is none.
@@ -174,10 +188,10 @@ def write_metrics(folder: str | Path, entries: Iterable[Mapping[str, Any]]) -> N
 
 
 def set_aside(folder: Path, *, start: str | None = None, keep: Collection[str] = ()) -> None:
-    """Move what an earlier run left in a folder into `previous-N` in it, and say so.
+    """Move an earlier run's files into `previous-N` in its folder, and print that.
 
     Args:
-        folder: where the run is to be.
+        folder: the new run's.
         start: the model that it starts from; one that lies in this folder stays where it is.
         keep: names that stay where they are.
     """
@@ -185,8 +199,8 @@ def set_aside(folder: Path, *, start: str | None = None, keep: Collection[str] =
         return
     begins_at = None if start is None else Path(start).resolve()
     names = RUN_ARTIFACTS if begins_at == folder.resolve() else (*RUN_ARTIFACTS, *SAVED_MODEL)
-    found = {path for name in names for path in folder.glob(name)}
-    artifacts = sorted(path for path in found if path.name not in keep)
+    paths = {path for name in names for path in folder.glob(name)}
+    artifacts = sorted(path for path in paths if path.name not in keep)
     leftovers = [path for path in artifacts if begins_at is None or not _holds(path, begins_at)]
     number = 1
     while (folder / f"previous-{number}").exists():
@@ -207,7 +221,7 @@ def _holds(path: Path, other: Path) -> bool:
 
 
 def explain_missing_model(name: str) -> str | None:
-    """Explain where a model is if a folder of this name holds none; None where one may."""
+    """Explain where a model is if a folder of this name holds none. None means that one may."""
     folder = Path(name)
     if name.startswith(("/", "./", "../", "~")) and not folder.is_dir():
         return f"there is no folder {name}"
@@ -230,3 +244,88 @@ def _nearest_models(folder: Path) -> str:
     below = sorted(str(path.parent) for path in folder.glob("*/config.json"))
     named = f"; its folders that do: {', '.join(below[:5])}" if below else ""
     return f"the folder {folder} holds no model, for there is no config.json in it{named}"
+
+
+def write_patiently(what: str, work: Callable[[], None], *, limit: float) -> None:
+    """Write something, again and again while a disk is full or out of reach.
+
+    Args:
+        what: its path, for the message.
+        work: writes; after a failure it starts over.
+        limit: seconds that the disk is waited for.
+
+    Raises:
+        StorageFailure: the time is over.
+    """
+
+    def write() -> None:
+        try:
+            work()
+        except (OSError, SafetensorError, RuntimeError) as error:
+            if not _is_storage_failure(error):
+                raise
+            raise StorageFailure(f"{what} cannot be written: {error}") from error
+
+    retry(write, max_seconds=limit, failures=(StorageFailure,))
+
+
+def _is_storage_failure(error: Exception) -> bool:
+    if isinstance(error, SafetensorError):
+        return "os error" in str(error)
+    if isinstance(error, OSError):
+        return is_storage_failure(error)
+    return any(word in str(error) for word in _TORCH_WRITES)
+
+
+@contextmanager
+def holding(folder: str | Path, command: str) -> Iterator[None]:
+    """Hold the lock of a folder, until the block or the process ends, however it ends.
+
+    Args:
+        folder: the run's; it is made.
+        command: the owner, for the message that others get.
+
+    Raises:
+        UsageError: another process holds it; the message names it.
+    """
+    path = Path(folder) / LOCK_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A soft lock would outlive a process that is killed.
+    lock = FileLock(path, timeout=0, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(
+            f"{path.parent} is held by {_owner(path)}; wait until it has ended, or choose another "
+            "folder"
+        ) from None
+    try:
+        _write_owner(path, command)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
+
+
+def _write_owner(path: Path, command: str) -> None:
+    owner = {
+        "command": command,
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    try:
+        path.write_text(json.dumps(owner), encoding="utf-8")  # in place: the file is the lock
+    except OSError as error:  # a full disk names no file
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _owner(path: Path) -> str:
+    try:
+        owner = json.loads(path.read_text(encoding="utf-8"))
+        return (
+            f"`agentgym {owner['command']}` (process {owner['pid']} on {owner['host']}, since "
+            f"{owner['since']})"
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

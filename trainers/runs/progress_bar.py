@@ -22,7 +22,7 @@ from agentgym_envs.machinery.secrets import masked
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.ledger import Ledger
 from trainers.options.errors import BROKEN_OFF, UsageError
-from trainers.runs.disk import write_patiently
+from trainers.runs.folder import write_patiently
 
 ANSWERS = ".answers"
 """The suffix of the file of a server's answers, beside that of the episodes."""
@@ -34,16 +34,7 @@ _ALL = "all"
 
 @dataclass
 class _Row:
-    """The episodes of one player.
-
-    Attributes:
-        total: episodes in all.
-        ended: those that have ended.
-        won: those of them that succeeded.
-        lost: those of them that did not.
-        failed: those of them whose machinery broke.
-        line: what was written of it last.
-    """
+    """The episodes of one player: in all, ended, won, lost, failed, and the last line of them."""
 
     total: int
     ended: int = 0
@@ -199,14 +190,14 @@ class EpisodeProgress:
 
 
 class FinishedEpisodes(dict[int, Trajectory]):
-    """The finished episodes by their place in the list of tasks, in memory and in a file.
+    """The finished episodes by their index in the list of tasks, in memory and in a file.
 
     Neither Ctrl-C nor a failure of the last episode loses hours of play and their cost.
 
     Args:
         path: the file; episodes that it already holds are read.
-        max_outage: seconds that a full or unreachable disk is waited for.
         options: a digest of the options that decide which episodes are played.
+        max_outage: seconds that a full or unreachable disk is waited for.
 
     Raises:
         UsageError: the file holds episodes of other options.
@@ -305,11 +296,7 @@ class Watch:
         self._progress.count(self._name, trajectory)
 
     def write(self, path: str | Path, work: Callable[[], None]) -> None:
-        """Write the played episodes, and wait for a disk that is full or out of reach.
-
-        Raises:
-            StorageFailure: the time is over.
-        """
+        """Write the played episodes, and wait for a disk that is full or out of reach."""
         write_patiently(str(path), work, limit=self._max_outage)
 
     def forget(self) -> None:
@@ -349,11 +336,7 @@ class Watch:
 
 
 def _unfinished_file_of(path: Path, *, resume: bool) -> Path:
-    """Return the file for finished episodes beside `path`.
-
-    Raises:
-        UsageError: there is nothing to resume, since `path` itself is there.
-    """
+    """Return the file for finished episodes beside `path`."""
     earlier, new = (unfinished_file(path, is_last=is_last) for is_last in (True, False))
     if not resume and earlier != new:
         print(

@@ -1,6 +1,6 @@
-"""What was run: the command, its options, seed, versions, commit and machine, without secrets.
+"""The record of a run: command, options, seed, versions, commit and machine.
 
-Imports no torch, so that every command can afford it.
+It holds no secrets. Imports no torch, so that every command can afford it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def begin_run(
     start: str | None,
     keep: Collection[str] = (),
 ) -> None:
-    """Make room in a folder for a new run, or say what changes in one that goes on; record it.
+    """Record a run, and make room for a new one or print the changes in one that goes on.
 
     Args:
         folder: the run's folder.
@@ -86,7 +86,7 @@ def begin_run(
 
 
 def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, Any]:
-    """Return what `write_run` writes, as JSON values without secrets."""
+    """Return the record of `write_run`, as JSON values without secrets."""
     record = {
         "command": command,
         # Masked before they are quoted: within quotes of quotes no secret is recognised.
@@ -104,7 +104,7 @@ def run_record(*, command: str, seed: int, configs: Sequence[Any]) -> dict[str, 
 
 
 def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return what differs between two `run.json`, as option -> [before, now]."""
+    """Return the differences of two `run.json`, as option -> [before, now]."""
     changed: dict[str, list[Any]] = {}
     for group in sorted(set(before) | set(now)):
         one, other = before.get(group), now.get(group)
@@ -122,23 +122,23 @@ def changed_options(before: dict[str, Any], now: dict[str, Any]) -> dict[str, li
 def resumption(
     folder: str | Path, step: int, *, command: str, configs: Sequence[Any]
 ) -> dict[str, Any]:
-    """Print what differs from the run that is resumed; return what its new record keeps of it.
+    """Print the differences from the resumed run, and return the entries of its new record.
 
     Args:
         folder: the run's.
         step: of the checkpoint.
-        command: what resumes it.
-        configs: the options that it goes on with.
+        command: the present one.
+        configs: the present options.
 
     Raises:
         UsageError: the folder holds another algorithm's run.
     """
     before = read_run(folder)
     now = run_record(command=command, seed=0, configs=configs)
-    of_commands = [name for name in (before.get("command", command), command) if _is_ours(name)]
+    commands = [name for name in (before.get("command", command), command) if _is_ours(name)]
     # A script may have another name; its training options say which algorithm it is.
-    of_options = [name for name in map(_training_options, (before, now)) if name is not None]
-    for names in (of_commands, of_options):
+    option_classes = [name for name in map(_training_options, (before, now)) if name is not None]
+    for names in (commands, option_classes):
         one, other = names[:1], names[1:]
         if other and one != other:
             raise UsageError(

@@ -44,7 +44,7 @@ class RunFolder:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Its `run.json` or `cell.json`; empty where there is none."""
+        """Its `run.json` or `cell.json`, empty where there is none."""
         names = {"training": RUN_FILE, "cell": CELL_FILE}
         return read_json(self.path / names[self.kind]) if self.kind in names else {}
 
@@ -57,7 +57,7 @@ class RunFolder:
 
 
 def find_runs(root: Path) -> list[RunFolder]:
-    """List the runs under a folder, in a fixed order; or that of a single file.
+    """List the runs under a folder in a fixed order, or that of a single file.
 
     Hidden folders and checkpoints are passed over.
     """
@@ -82,9 +82,6 @@ def nearest_record(folder: Path) -> tuple[str, dict[str, Any]]:
     """Return the record of the run whose episodes lie in a folder, and the record's file name.
 
     It is the folder's own or that of the folder above; both are empty where there is none.
-
-    Raises:
-        ValueError: the file holds something else.
     """
     for place in (folder, folder.parent):
         for name in (CELL_FILE, RUN_FILE):

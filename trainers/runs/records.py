@@ -17,24 +17,26 @@ from transformers import TrainerCallback
 from agentgym_envs.content.files import append_whole, is_storage_failure
 from agentgym_envs.errors import pip_install
 from trainers.runs.curve import draw_run_curve
-from trainers.runs.disk import write_patiently
-from trainers.runs.folder import METRICS_FILE, end_run, read_metrics, read_run, write_metrics
-from trainers.runs.health import HealthWarnings
+from trainers.runs.folder import (
+    METRICS_FILE,
+    end_run,
+    read_metrics,
+    read_run,
+    write_metrics,
+    write_patiently,
+)
+from trainers.runs.health import HealthWarnings, WeightChanges
 from trainers.runs.provenance import options_by_group, resumption, write_run
 from trainers.runs.stopping import SkipNonFinite
-from trainers.runs.weight_changes import WeightChanges
 
 logger = logging.getLogger(__name__)
 
 
 class MetricsFile(TrainerCallback):  # type: ignore[misc]
-    """Appends every log entry to `metrics.jsonl`; a resumed run continues where it left off.
+    """Appends every log entry to `metrics.jsonl`. A resumed run continues where it left off.
 
-    Numbers that are not finite become null.
-
-    Args:
-        folder: the run's folder.
-        max_outage: seconds that a full or unreachable disk is waited for.
+    Numbers that are not finite become null. A full or unreachable disk is waited for, `max_outage`
+    seconds at most.
     """
 
     def __init__(self, folder: str | Path, *, max_outage: float = 0.0) -> None:
@@ -49,14 +51,7 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         earlier = [entry for entry in entries if entry["global_step"] <= state.global_step]
         write_metrics(self._folder, earlier)
 
-    def on_log(
-        self,
-        args: Any,
-        state: Any,
-        control: Any,
-        logs: dict[str, Any] | None = None,
-        **_kwargs: Any,
-    ) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         """Append one entry."""
         if not state.is_world_process_zero or logs is None:
             return
@@ -70,11 +65,7 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
 
 
 class LearningCurve(TrainerCallback):  # type: ignore[misc]
-    """Draws `learning_curve.png` with every checkpoint and at the end.
-
-    Args:
-        folder: the run's folder.
-    """
+    """Draws `learning_curve.png` with every checkpoint and at the end."""
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
@@ -83,7 +74,7 @@ class LearningCurve(TrainerCallback):  # type: ignore[misc]
             logger.warning("no learning curve is drawn without: %s", pip_install("matplotlib"))
 
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Draw what there is so far."""
+        """Draw the run so far."""
         if self._can_draw and state.is_world_process_zero:
             try:
                 draw_run_curve(self._folder)
@@ -140,13 +131,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
 
 
 def weights_step(args: Any, state: Any, control: Any) -> int:
-    """Return the optimizer step of a trainer's weights, at the end that of the best ones.
-
-    Args:
-        args: the trainer's arguments.
-        state: the trainer's state.
-        control: the trainer's control.
-    """
+    """Return the optimizer step of a trainer's weights, at the end that of the best ones."""
     is_over = control.should_training_stop or state.global_step >= state.max_steps
     # A resumed run may know a best step whose checkpoint is gone; transformers loads none then.
     has_best = state.best_global_step is not None and state.best_model_checkpoint is not None
@@ -158,11 +143,7 @@ def add_options_for_trackers(args: Any, configs: Sequence[Any]) -> None:
     """Add the options of further dataclasses to `args.to_dict`, under their own names.
 
     It is what transformers' integrations (`--report_to wandb`, `trackio`, `tensorboard` and the
-    others) send to a tracker when training begins.
-
-    Args:
-        args: `transformers.TrainingArguments` or a subclass of it.
-        configs: dataclasses; `args` itself may be among them.
+    others) send to a tracker when training begins. `args` itself may be among `configs`.
     """
     groups = options_by_group([config for config in configs if config is not args])
     further = {name: value for options in groups.values() for name, value in options.items()}
@@ -180,9 +161,7 @@ def _all_options(args: Any, further: dict[str, Any]) -> dict[str, Any]:
 def keep_records(trainer: Any, *, configs: Sequence[Any] = ()) -> None:
     """Add the callbacks that write a run's files (`docs/reference/files.md`) and log warnings.
 
-    Args:
-        trainer: a `trainers.trl_bridge.run.RunMixin`.
-        configs: dataclasses that `run.json` keeps besides the training options.
+    `run.json` keeps `configs` besides the training options.
     """
     folder = trainer.args.output_dir
     add_options_for_trackers(trainer.args, configs)

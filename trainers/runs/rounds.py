@@ -23,7 +23,7 @@ ROUND_FILE = "round.json"
 
 @dataclass(frozen=True)
 class Round:
-    """What a round did.
+    """A finished round.
 
     Attributes:
         number: counted from 1.
@@ -51,12 +51,9 @@ class Round:
 
     @classmethod
     def ended(cls, trainer: Any, *, explored_at: int, **explored: Any) -> Round:
-        """Return the record of a round whose fine-tuning has ended.
+        """Return the record of a round after its fine-tuning.
 
-        Args:
-            trainer: what fine-tuned.
-            explored_at: optimizer steps of the rounds before.
-            **explored: the attributes that the exploration and its data decide.
+        `explored` are the attributes that the exploration and its data decide.
         """
         validation = _measured_at_end(trainer)
         return cls(
@@ -72,30 +69,26 @@ class Round:
         )
 
     def __str__(self) -> str:
-        shown = ""
+        validation = ""
         if self.eval_success is not None:
-            own = _of_each(self.eval_environments)
-            shown = f"; then {self.eval_success:.1%}{own} on validation"
-        own = _of_each(self.environments)
+            own = _per_environment(self.eval_environments)
+            validation = f"; then {self.eval_success:.1%}{own} on validation"
+        own = _per_environment(self.environments)
         return (
             f"round {self.number}: {self.success:.1%}{own} of {self.explored} episodes succeeded, "
-            f"{self.kept} kept, fine-tuned on {self.trained_on}{shown}"
+            f"{self.kept} kept, fine-tuned on {self.trained_on}{validation}"
         )
 
 
-def _of_each(environments: dict[str, float]) -> str:
+def _per_environment(environments: dict[str, float]) -> str:
     own = ", ".join(f"{name} {success:.1%}" for name, success in environments.items())
     return f" ({own})" if own else ""
 
 
 class RoundFiles:
-    """The files of a run: `round_1/`, `round_2/` and so on, and what they have in common.
+    """The files of a run: `round_1/`, `round_2/` and so on, and its common ones.
 
-    A round is finished where its folder holds `round.json`.
-
-    Args:
-        folder: the run's folder.
-        compress: episodes are written as `.jsonl.gz`.
+    A round is finished where its folder holds `round.json`. Its episodes may be compressed.
     """
 
     def __init__(self, folder: str | Path, *, compress: bool = False) -> None:
@@ -112,7 +105,7 @@ class RoundFiles:
         return self.folder / TRAJECTORIES / f"explored_{global_step:06d}{self._end}"
 
     def read(self, number: int) -> Round | None:
-        """Return a round's record; None where it is not finished."""
+        """Return a round's record, or None where it is not finished."""
         record = read_json(self.of(number) / ROUND_FILE)
         return Round(**record) if record else None
 
@@ -145,7 +138,7 @@ class RoundFiles:
 
 
 def _measured_at_end(trainer: Any) -> dict[str, float]:
-    """Return what was measured of the checkpoint that the fine-tuning ended with, if anything."""
+    """Return the metrics of the checkpoint that the fine-tuning ended with, if there are any."""
     measured = [entry for entry in trainer.state.log_history if SUCCESS_METRIC in entry]
     if not measured:
         return {}

@@ -1,4 +1,4 @@
-"""What stops a run, or a step of it: the clock, a signal, and gradients that are not numbers."""
+"""Ends of a run or of a step: the clock, a signal, and gradients that are not numbers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,7 @@ to its group."""
 
 
 class StopAfter(TrainerCallback):
-    """Ends training after the step in which the time is up.
-
-    Args:
-        minutes: of wall time, counted from the start of training; 0 never stops.
-    """
+    """Ends training after the step in which the minutes are over. 0 never ends it."""
 
     def __init__(self, minutes: float) -> None:
         if minutes < 0:
@@ -54,7 +50,7 @@ class StopAfter(TrainerCallback):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal ended training after a checkpoint was written; the message says how to go on.
+    """A signal ended training after a checkpoint was written. The message names the remedy.
 
     Attributes:
         global_step: the checkpoint's.
@@ -71,15 +67,15 @@ class Interrupted(KeyboardInterrupt):
 
 
 class StopNow(KeyboardInterrupt):
-    """A signal has come amid a rollout; raised where the main thread is, as Ctrl-C is."""
+    """A signal has come during a rollout. It is raised in the main thread, as Ctrl-C is."""
 
 
 class SaveOnSignal(TrainerCallback):
     """Lets SIGINT and SIGTERM end training with a checkpoint, at the end of the present step.
 
-    In what `at_once` surrounds, the signal raises `StopNow`. The second signal does what it
-    did before: Ctrl-C raises `KeyboardInterrupt` at once. Add it after other callbacks, since its
-    `on_save` is where training ends. Use it as a context.
+    Within `at_once` the signal raises `StopNow`. The second signal does what it did before: Ctrl-C
+    raises `KeyboardInterrupt` at once. Add it after other callbacks, since its `on_save` is where
+    training ends. Use it as a context.
 
     Raises:
         Interrupted: from `trainer.train()`, once the checkpoint is written.
@@ -93,7 +89,7 @@ class SaveOnSignal(TrainerCallback):
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let a signal raise `StopNow`, at once, in what is played here; one before it counts."""
+        """Raise `StopNow` as soon as a signal arrives in this block, or if one already has."""
         if self._signal is not None:
             raise StopNow
         self._is_at_once = True
@@ -222,15 +218,8 @@ class SkipNonFinite(TrainerCallback):
                 "at grad_norm and entropy in metrics.jsonl to see where it began"
             )
 
-    def on_log(
-        self,
-        args: Any,
-        state: Any,
-        control: Any,
-        logs: dict[str, Any] | None = None,
-        **_kwargs: Any,
-    ) -> None:
-        """Add the count to what the callbacks after this one are given."""
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        """Add the count to an entry, for the callbacks after this one."""
         if logs is not None and "loss" in logs:
             logs["skipped_steps"] = self._since_log
             self._since_log = 0

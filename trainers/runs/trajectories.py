@@ -18,8 +18,7 @@ from transformers import TrainerCallback
 from agentgym_envs.content.files import COMPRESSED, append_whole
 from agentgym_envs.trajectories.trajectory import COMPRESSION, Trajectory
 from trainers.options.arguments import RolloutArguments
-from trainers.runs.disk import write_patiently
-from trainers.runs.folder import TRAJECTORIES
+from trainers.runs.folder import TRAJECTORIES, write_patiently
 
 logger = logging.getLogger(__name__)
 
@@ -28,17 +27,17 @@ MOST_WAITING = 2
 
 
 class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
-    """Writes `trajectories/<name>_<global_step>.jsonl`; a step that is played again overwrites it.
+    """Writes `trajectories/<name>_<global_step>.jsonl`, over that of a repeated step.
 
     A thread writes while training goes on. Checkpoints, evaluations and the end of training wait
-    for it, and so does the end of the process, whatever ends it but SIGKILL. What fails in the
-    thread is raised by the next call.
+    for it, and so does the end of the process, whatever ends it but SIGKILL. Errors of the thread
+    are raised by the next call.
 
     Args:
         folder: the run's folder.
-        suffix: told apart where several processes play.
+        suffix: of the names, where several processes play.
         compress: write `.jsonl.gz`.
-        max_bytes: of `trajectories/` in all; what comes after is not written. 0 is no bound.
+        max_bytes: of `trajectories/` in all, after which nothing more is written. 0 is no bound.
         max_outage: seconds that a full or unreachable disk is waited for.
     """
 
@@ -64,12 +63,7 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
 
     @classmethod
     def of(cls, args: Any, rollout: RolloutArguments) -> TrajectoryFiles:
-        """Return the files of a trainer's process, told apart where several play.
-
-        Args:
-            args: the trainer's arguments.
-            rollout: what is kept of episodes.
-        """
+        """Return the files of a trainer's process, with a suffix where several play."""
         suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
         return cls(
             args.output_dir,
@@ -82,7 +76,7 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
     def write(
         self, name: str, global_step: int, trajectories: Iterable[Trajectory], *, anew: bool = False
     ) -> None:
-        """Queue the episodes of a step for writing; they must not change any more.
+        """Queue the episodes of a step for writing. They must not change any more.
 
         Several batches within a step go into the same file, unless it is begun `anew`: a second
         evaluation of the same weights would count every task twice.
@@ -99,16 +93,10 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
             self._waiting.popleft().result()
 
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Write all episodes that led to a checkpoint."""
-        self.flush()
-
-    def on_evaluate(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Write all episodes of an evaluation."""
-        self.flush()
-
-    def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
         """Wait until all is written."""
         self.flush()
+
+    on_evaluate = on_train_end = on_save
 
     def _write(self, path: Path, trajectories: list[Trajectory], anew: bool) -> None:
         if self._is_full:

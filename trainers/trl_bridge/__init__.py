@@ -14,14 +14,14 @@ from trainers.trl_bridge.hooks import check_hooks
 # ruff: noqa: E402 - the hooks are checked before what needs them is imported
 check_hooks()
 
-from trainers.trl_bridge.episode_batch import EpisodeBatch
+from trainers.trl_bridge.batch import EpisodeBatch
 from trainers.trl_bridge.offline import (
     ImitationTrainer,
     MaskedPreferenceCollator,
     PreferenceTrainer,
     preference_dataset,
 )
-from trainers.trl_bridge.rollout import make_rollout_func, sampling_mode
+from trainers.trl_bridge.rollout import make_rollout_func
 from trainers.trl_bridge.rows import IGNORED, Rows, labelled_dataset, rows_of, task_dataset
 from trainers.trl_bridge.sampler import EpochOrder
 
@@ -37,6 +37,5 @@ __all__ = [
     "make_rollout_func",
     "preference_dataset",
     "rows_of",
-    "sampling_mode",
     "task_dataset",
 ]

@@ -1,4 +1,4 @@
-"""TRL's trainer with a critic beside the policy: in the loss, the optimizer, the clipping, on disk.
+"""A critic beside the policy in TRL's trainer: loss, optimizer, clipping and checkpoints.
 
 `transformers.Trainer` knows one model. Whatever it does with that model's parameters alone is done
 here for the critic's.
@@ -17,10 +17,9 @@ from torch import nn
 from transformers import TrainerCallback
 
 from trainers.models.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
-from trainers.trl_bridge.batches import trim_padding
+from trainers.trl_bridge.batch import trim_padding
 from trainers.trl_bridge.layout import Layout
-from trainers.trl_bridge.passes import layout_of
-from trainers.trl_bridge.rollout import sampling_mode
+from trainers.trl_bridge.passes import layout_of, sampling_mode
 
 logger = logging.getLogger(__name__)
 
@@ -123,30 +122,31 @@ class CriticMixin:
         return hidden
 
     @torch.no_grad()
-    def _known_values(self: Any, rows: dict[str, Any]) -> torch.Tensor:
-        values: torch.Tensor = self.critic(
-            self._hidden_without_gradient(rows), rows["completion_ids"].size(1)
-        )
-        return values
+    def _known_values(self: Any, rows: dict[str, Any]) -> Any:
+        return self.critic(self._hidden_without_gradient(rows), rows["completion_ids"].size(1))
 
     # The loss ---------------------------------------------------------------------------------
 
     def loss_of_pass(self: Any, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         """Return the policy's loss and the critic's."""
         if self.state.global_step < self.args.critic_warmup_steps:
-            moves_policy, seen, policy_loss = False, [], 0.0
+            moves_policy, hidden_states, policy_loss = False, [], 0.0
         else:
             moves_policy = self.critic_moves_policy
-            with _last_hidden(self._backbone(), watch=self.critic_reads_policy) as seen:
+            with _last_hidden(self._backbone(), watch=self.critic_reads_policy) as hidden_states:
                 policy_loss = super().loss_of_pass(model, inputs)  # type: ignore[misc]
             ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
             columns = inputs["completion_ids"].size(1)
             layout = layout_of(model, ids, _mask(inputs), columns, aux_loss=self.aux_loss_enabled)
-            seen = [layout.unpack(one, ids.size(1)) for one in seen]
+            hidden_states = [layout.unpack(one, ids.size(1)) for one in hidden_states]
         if moves_policy or not self.critic_reads_policy:
-            hidden = seen[0] if seen else self._hidden(inputs)
+            hidden = hidden_states[0] if hidden_states else self._hidden(inputs)
         else:
-            hidden = seen[0].detach() if seen else self._hidden_without_gradient(inputs)
+            hidden = (
+                hidden_states[0].detach()
+                if hidden_states
+                else self._hidden_without_gradient(inputs)
+            )
         return policy_loss + self.args.vf_coef * self._value_loss(inputs, hidden)
 
     def _value_loss(self: Any, inputs: dict[str, Any], hidden: torch.Tensor) -> torch.Tensor:
@@ -165,10 +165,14 @@ class CriticMixin:
         per_step = per_step * self.current_gradient_accumulation_steps
         return total / (per_step / self.args.steps_per_generation)
 
-    def on_gradient(self: Any) -> None:
-        """At a step's last micro-batch, average the critic's gradient over processes, and log."""
-        if not self.accelerator.sync_gradients:
-            return
+    def training_step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute a micro-batch's gradient. A step's last one averages the critic's and logs it."""
+        loss = super().training_step(*args, **kwargs)  # type: ignore[misc]
+        if self.accelerator.sync_gradients:
+            self._reduce_critic()
+        return loss
+
+    def _reduce_critic(self: Any) -> None:
         if self.accelerator.num_processes > 1:
             for parameter in self._critic_parameters():
                 if parameter.grad is not None:
@@ -245,7 +249,7 @@ class _CriticState:
 
 
 class _ClearsGradients(TrainerCallback):  # type: ignore[misc]
-    """Clears the critic's gradients after each step; the trainer clears its model's only."""
+    """Clears the critic's gradients after each step. The trainer clears its model's only."""
 
     def __init__(self, critic: Critic) -> None:
         self._critic = critic
@@ -256,15 +260,15 @@ class _ClearsGradients(TrainerCallback):  # type: ignore[misc]
 
 @contextmanager
 def _last_hidden(backbone: Any, *, watch: bool) -> Iterator[list[torch.Tensor]]:
-    """Collect the last hidden states of each pass through a backbone; nothing unless `watch`."""
-    seen: list[torch.Tensor] = []
+    """Collect the last hidden states of each pass through a backbone, if `watch`."""
+    hidden_states: list[torch.Tensor] = []
     if not watch:
-        yield seen
+        yield hidden_states
         return
     handle = backbone.register_forward_hook(
-        lambda _module, _inputs, output: seen.append(output.last_hidden_state)
+        lambda _module, _inputs, output: hidden_states.append(output.last_hidden_state)
     )
     try:
-        yield seen
+        yield hidden_states
     finally:
         handle.remove()

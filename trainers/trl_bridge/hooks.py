@@ -1,6 +1,6 @@
-"""The private methods of TRL's and transformers' trainers that ours extend, checked at import.
+"""Private methods of TRL's and transformers' trainers that ours extend, checked at import.
 
-Another version may rename one or call it with other arguments. That is one sentence here, in place
+Another version may rename one or change its arguments. The check then raises one sentence, in place
 of an error in the middle of a run, or of none at all.
 """
 
@@ -62,15 +62,18 @@ class UnsupportedTRL(UsageError):
 
 
 def check_hooks(hooks: dict[str, dict[str, str]] = HOOKS) -> None:
-    """Check that every hook is there and takes what ours expects.
+    """Check that every hook exists and takes the expected arguments.
 
     Raises:
-        UnsupportedTRL: one is not.
+        UnsupportedTRL: one does not.
     """
     for home, methods in hooks.items():
         module, _, name = home.partition(":")
         try:
-            owner = _import(home)
+            with warnings.catch_warnings():
+                # About TRL's own use of vLLM; our backends do not use it.
+                warnings.filterwarnings("ignore", message="TRL currently supports vLLM versions")
+                owner = getattr(import_module(module), name)
         except (AttributeError, ModuleNotFoundError) as error:
             if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
                 raise  # it is not installed at all
@@ -88,29 +91,14 @@ def check_hooks(hooks: dict[str, dict[str, str]] = HOOKS) -> None:
                 )
 
 
-def _import(home: str) -> type:
-    """Import `module:Class`."""
-    module, _, name = home.partition(":")
-    with warnings.catch_warnings():
-        # About TRL's own use of vLLM; our backends do not use it.
-        warnings.filterwarnings("ignore", message="TRL currently supports vLLM versions")
-        imported: type = getattr(import_module(module), name)
-        return imported
-
-
 def _unsupported(problem: str) -> UnsupportedTRL:
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("trl", "transformers"))
+    names = ("trl", "transformers")
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in names)
+    try:
+        required = [own.requirement for own in own_packages("train") if own.name in names]
+    except metadata.PackageNotFoundError:  # run from its sources
+        required = []
     return UnsupportedTRL(
         f"the trainers are not written for {versions}: {problem}; install versions that they are "
-        f"written for: {pip_install(' '.join(map(repr, _allowed())))}"
+        f"written for: {pip_install(' '.join(map(repr, required or ['agentgym-envs[train]'])))}"
     )
-
-
-def _allowed() -> list[str]:
-    """Return what this package requires of both, as pip takes it."""
-    try:
-        packages = own_packages("train")
-    except metadata.PackageNotFoundError:  # run from its sources
-        packages = []
-    ours = [package.requirement for package in packages if package.name in ("trl", "transformers")]
-    return ours or ["agentgym-envs[train]"]

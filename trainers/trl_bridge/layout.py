@@ -102,11 +102,11 @@ class Layout:
         return ids.flatten()[self.source] * (self.source >= 0)
 
     def unpack(self, packed: torch.Tensor, num_columns: int) -> torch.Tensor:
-        """Bring values of the last packed columns back.
+        """Return values of the last packed columns in their padded rows.
 
         Args:
             packed: (P, K) or (P, K, D), of the last K of the W columns.
-            num_columns: C; how many of the last columns of the padded rows to return.
+            num_columns: C, the number of last columns of the padded rows to return.
 
         Returns:
             (B, C) or (B, C, D), 0 on padding and on tokens before the K columns.
@@ -131,8 +131,8 @@ class Layout:
         """Return how far each token is behind the others of its row.
 
         Returns:
-            (P, W, W) int64, below 0 for those that it may not see; None where no row has branches,
-            and causality says it.
+            (P, W, W) int64, below 0 for those that it may not see. None where no row has branches,
+            and causality alone decides.
         """
         if self.positions is None or self.branches is None:
             return None
@@ -143,7 +143,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How long rows are, and what passes over them cost.
+    """The lengths of rows, and the costs of passes over them in tokens.
 
     Attributes:
         names: of the rows' prompts; equal ones are equal.
@@ -191,12 +191,12 @@ class Sizes:
         )
 
     def cost_alone(self, rows: Sequence[int]) -> float:
-        """Return what a pass costs in which each row is alone, in tokens."""
+        """Return the cost of a pass in which each row is alone."""
         longest = max(self.lengths[row] for row in rows)
         return len(rows) * longest * (1 + longest / (6 * self.hidden_size))
 
     def cost_shared(self, groups: list[list[int]]) -> float:
-        """Return what a pass costs in which groups share their prompts, in tokens."""
+        """Return the cost of a pass in which groups share their prompts."""
         width = self.shared_width(groups)
         too_large = len(groups) * width**2 > LARGEST_MASK
         if too_large or all(len(rows) == 1 for rows in groups):
@@ -210,7 +210,7 @@ class Sizes:
         return self.cost_shared(groups) <= _WORTH_SHARING * self.cost_alone(rows)
 
     def cost(self, rows: Sequence[int]) -> float:
-        """Return what a pass over these rows costs, in tokens."""
+        """Return the cost of a pass over these rows."""
         groups = list(self.groups(rows).values())
         shares = self.is_worth_sharing(groups)
         return self.cost_shared(groups) if shares else self.cost_alone(rows)

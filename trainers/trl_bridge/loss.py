@@ -12,24 +12,26 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from trainers.credit.importance import importance_weights
 from trainers.options.checks import check_correction
-from trainers.trl_bridge.batches import (
+from trainers.tokens.generation import Sampling
+from trainers.trl_bridge.batch import (
+    EpisodeBatch,
     has_signal,
     is_mean_over_rows,
     row_weights,
     two_columns,
 )
-from trainers.trl_bridge.episode_batch import EpisodeBatch
-from trainers.trl_bridge.metrics import TokenMetrics, taken_from_trl
-from trainers.trl_bridge.passes import Logprobs, compact_logprobs
+from trainers.trl_bridge.metrics import TokenMetrics, pop_trl_metrics
+from trainers.trl_bridge.passes import Logprobs, compact_logprobs, sampling_mode
 
 OBSERVATION_WEIGHTS = "observation_weights"
 """(R, T) in the batch, what the negative log-probability of each given token is multiplied by."""
 GAP = "sampling/sampling_logp_difference"
 RATIO = "sampling/importance_sampling_ratio"
-_OF_TOKENS = ("old_per_token_logps", "ref_per_token_logps")
+_TOKEN_COLUMNS = ("old_per_token_logps", "ref_per_token_logps")
 
 
 class PolicyLoss:
@@ -70,13 +72,7 @@ class PolicyLoss:
     def weigh(
         self, batch: dict[str, Any], episodes: EpisodeBatch, advantages: torch.Tensor
     ) -> None:
-        """Put advantages and the weights of rows into a batch.
-
-        Args:
-            batch: TRL's padded tensors.
-            episodes: the batch's.
-            advantages: (R, T).
-        """
+        """Put (R, T) advantages and the weights of rows into TRL's padded batch."""
         trainer, mask = self._trainer, episodes.action_mask
         num_trained = episodes.trained.sum().float()
         weights = row_weights(
@@ -89,24 +85,22 @@ class PolicyLoss:
         batch["row_weights"] = weights
 
     def weigh_observations(self, batch: dict[str, Any], episodes: EpisodeBatch) -> None:
-        """Put the weights of observation tokens into a batch, together one per micro-batch.
+        """Put the weights of observation tokens into a batch, which add up to one per micro-batch.
 
-        Args:
-            batch: TRL's padded tensors.
-            episodes: the batch's, of which those without a reward are left out.
+        Episodes without a reward have none.
         """
         if not self.observation_loss_weight:
             return
         row = episodes.episode_of_row
         counted = (row >= 0) & episodes.counted[row.clamp(min=0)]
         has_turns = (batch["tool_mask"] * batch["completion_mask"]).any(dim=1)  # else a filler
-        given = batch["completion_mask"] * (1 - batch["tool_mask"])
-        given = given.float() * (counted & has_turns)[:, None]
-        total = episodes.reduce_sum(given.sum()).clamp(min=1.0)
+        observed = batch["completion_mask"] * (1 - batch["tool_mask"])
+        observed = observed.float() * (counted & has_turns)[:, None]
+        total = episodes.reduce_sum(observed.sum()).clamp(min=1.0)
         # Gradients are averaged over processes and micro-batches; this makes a mean over tokens.
         trainer = self._trainer
         share = trainer.accelerator.num_processes * trainer.args.steps_per_generation / total
-        batch[OBSERVATION_WEIGHTS] = given * share * self.observation_loss_weight
+        batch[OBSERVATION_WEIGHTS] = observed * share * self.observation_loss_weight
 
     # A pass -------------------------------------------------------------------------------------
 
@@ -160,16 +154,16 @@ class PolicyLoss:
         adjusted = self._inputs = two_columns(dict(inputs))
         self._observation_loss = 0.0
         try:
-            of_rows = inputs["row_weights"][:, None]
-            trainer.beta = 0.0 if trainer.kl_in_reward else Weighted.of(beta, of_rows)
+            row_factors = inputs["row_weights"][:, None]
+            trainer.beta = 0.0 if trainer.kl_in_reward else Weighted.of(beta, row_factors)
             trainer.entropy_coef = Weighted.of(entropy_coef, self._share_of_tokens(inputs))
             trainer.use_vllm = trainer.vllm_importance_sampling_correction
-            with taken_from_trl(trainer.logged) as of_trl:
+            with pop_trl_metrics(trainer.logged) as trl_metrics:
                 yield adjusted
             mask = adjusted["completion_mask"] * adjusted["tool_mask"]
             # A loss of a user's own may have asked for no log-probabilities.
-            of_tokens = adjusted.pop("token_metrics", {"mean": {}})
-            self._metrics.add(trainer.logged, mask, **of_tokens, of_trl=of_trl)
+            token_metrics = adjusted.pop("token_metrics", {"mean": {}})
+            self._metrics.add(trainer.logged, mask, **token_metrics, trl_metrics=trl_metrics)
         finally:
             # TRL may have changed the coefficient.
             trainer.entropy_coef = float(trainer.entropy_coef)
@@ -191,7 +185,7 @@ class PolicyLoss:
             scored = scored + (inputs[OBSERVATION_WEIGHTS] > 0)
         # Others are 0 in what is computed; a ratio of the two could be infinite, and 0 times it is
         # no number.
-        for name in {*_OF_TOKENS} & {*inputs}:
+        for name in {*_TOKEN_COLUMNS} & {*inputs}:
             inputs[name] = inputs[name].masked_fill(scored == 0, 0.0)
         outputs = compact_logprobs(compute, *args, **{**kwargs, "scored": scored})
         if OBSERVATION_WEIGHTS in inputs:
@@ -202,10 +196,8 @@ class PolicyLoss:
     def _weigh_tokens(self, inputs: dict[str, Any], current: torch.Tensor) -> None:
         """Put the ratio and its metrics into a pass.
 
-        Args:
-            inputs: of the pass.
-            current: (B, T) log-probabilities of the policy as it is. Where TRL keeps none of when
-                the batch was played, it has not changed since.
+        `current` are (B, T) log-probabilities of the policy as it is. Where TRL keeps none of when
+        the batch was played, it has not changed since.
         """
         trainer = self._trainer
         sampled, mask = inputs["sampling_per_token_logps"], inputs["completion_mask"]
@@ -230,12 +222,7 @@ class PolicyLoss:
         inputs["token_metrics"] = {"mean": mean, "smallest": smallest, "largest": largest}
 
     def _loss_of_observations(self, inputs: dict[str, Any], logps: torch.Tensor) -> torch.Tensor:
-        """Return the term of a pass, scaled as TRL scales a micro-batch's loss, and log the mean.
-
-        Args:
-            inputs: of the pass.
-            logps: (B, T) log-probabilities, with their gradients.
-        """
+        """Return a pass's term, scaled as TRL scales a micro-batch's loss, and log the mean."""
         weights = inputs[OBSERVATION_WEIGHTS]
         surprise = {"observation_loss": -logps.detach()}
         self._observation_metrics.add(self._trainer.logged, weights, mean=surprise)
@@ -253,23 +240,23 @@ class PolicyLoss:
         """Add TRL's log of a pass to its optimizer step's, as the losses add up."""
         trainer = self._trainer
         logged, step = trainer.logged["policy_loss"], trainer.state.global_step
-        of_pass = logged.pop()
+        pass_loss = logged.pop()
         if is_mean_over_rows(trainer.loss_type):
-            of_pass /= trainer.current_gradient_accumulation_steps
+            pass_loss /= trainer.current_gradient_accumulation_steps
         if logged and self._policy_loss_step == step:
-            of_pass += logged.pop()
-        logged.append(of_pass)
+            pass_loss += logged.pop()
+        logged.append(pass_loss)
         self._policy_loss_step = step
 
 
 class Weighted(float):
-    """A coefficient of TRL's whose term of the loss is weighed: `beta`, `entropy_coef`."""
+    """A coefficient of TRL's with a weighted term in the loss: `beta`, `entropy_coef`."""
 
     weights: torch.Tensor
 
     @classmethod
     def of(cls, coefficient: float, weights: torch.Tensor) -> Weighted:
-        """Return a coefficient with weights that its term can be multiplied with."""
+        """Return a coefficient with weights for its term."""
         made = cls(coefficient)
         made.weights = weights
         return made
@@ -277,3 +264,124 @@ class Weighted(float):
     def __mul__(self, term: Any) -> Any:
         """Return the weighted term of the loss."""
         return float(self) * (self.weights * term)
+
+
+class PolicyMeasures:
+    """Measures of a batch by the policy as it is: entropies, probabilities of answers, the KL.
+
+    They are computed in passes without gradients.
+    """
+
+    def __init__(self, trainer: Any) -> None:
+        self._trainer = trainer
+        self._kl_metrics = TokenMetrics(trainer.accelerator)
+
+    def entropies_of(self, batch: dict[str, Any]) -> torch.Tensor:
+        """Return (R, T) nats, the entropy of each completion token's distribution."""
+        entropies: torch.Tensor = self._pass_over(
+            batch["prompt_ids"],
+            batch["prompt_mask"],
+            batch["completion_ids"],
+            batch["completion_mask"],
+        )[1]
+        return entropies
+
+    def answer_probabilities(
+        self,
+        batch: dict[str, Any],
+        episodes: EpisodeBatch,
+        turn: torch.Tensor,
+        *,
+        answer_ids: Callable[[str], tuple[list[int], int]],
+    ) -> list[list[float]]:
+        """Return the right answer's probability behind each turn's observation: IGPO's p_t.
+
+        It is the geometric mean over the answer's tokens, so that long answers are not less likely.
+
+        Args:
+            batch: TRL's padded tensors.
+            episodes: the episodes.
+            turn: (R, T) int64, each sampled token's turn within its episode, -1 elsewhere.
+            answer_ids: given a task id, returns the ids of an action that gives the answer, up to
+                its end, and the index at which the answer begins in them.
+
+        Returns:
+            for each episode, a probability per turn; none for one without sampled tokens.
+        """
+        probabilities: list[list[float]] = [[] for _ in episodes.trajectories]
+        prefixes, answers, starts, owners = [], [], [], []
+        before = torch.nn.functional.pad(turn, (1, 0), value=-1)[:, :-1]
+        for row, column in ((turn >= 0) & (turn != before)).nonzero().tolist():
+            owner = int(episodes.episode_of_row[row])
+            ids, start = answer_ids(episodes.trajectories[owner].task_id)
+            prompt = batch["prompt_ids"][row][batch["prompt_mask"][row].bool()]
+            prefixes.append(torch.cat([prompt, batch["completion_ids"][row, :column]]))
+            answers.append(prompt.new_tensor(ids))
+            starts.append(start)
+            owners.append(owner)
+        size = self._trainer.args.per_device_train_batch_size
+        for first in range(0, len(owners), size):
+            chunk = slice(first, first + size)
+            logps = self._pass_over(
+                *_padded(prefixes[chunk], "left"), *_padded(answers[chunk], "right")
+            )[0]
+            for index, owner in enumerate(owners[chunk], first):
+                answer_logps = logps[index - first, starts[index] : len(answers[index])]
+                probabilities[owner].append(answer_logps.double().mean().exp().item())
+        return probabilities
+
+    def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (R, T), log-probabilities of the policy less those of the reference (k1).
+
+        All 0 where `beta` is 0, for then there is no reference.
+        """
+        mask = episodes.action_mask
+        if "ref_per_token_logps" not in batch:
+            return torch.zeros(mask.shape, device=mask.device)
+        kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
+        self._kl_metrics.add(self._trainer.logged, mask, mean={"kl": kl})
+        return kl
+
+    def _policy_logps(self, batch: dict[str, Any]) -> torch.Tensor:
+        """Return (R, T) log-probabilities of the policy that is about to be trained.
+
+        The sampled ones are of another distribution where tokens were left out, and of another
+        policy where batches are prefetched.
+        """
+        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
+        logps: torch.Tensor
+        if "old_per_token_logps" in batch:
+            logps = batch["old_per_token_logps"]
+        elif Sampling.of(self._trainer.args).is_cut or self._trainer.max_staleness:
+            logps = self._pass_over(*(batch[name] for name in names))[0]
+        else:
+            logps = batch["sampling_per_token_logps"]
+        return logps
+
+    @torch.no_grad()
+    def _pass_over(
+        self,
+        prompt_ids: torch.Tensor,
+        prompt_mask: torch.Tensor,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (R, T) log-probabilities and entropies of the last T columns."""
+        trainer = self._trainer
+        with sampling_mode(trainer.model):
+            logps, entropies, _ = trainer._get_per_token_logps_and_entropies(
+                trainer.model,
+                torch.cat([prompt_ids, ids], dim=1),
+                torch.cat([prompt_mask, mask], dim=1),
+                ids.size(1),
+                batch_size=trainer.args.per_device_train_batch_size,
+                compute_entropy=True,
+            )
+        return logps, entropies
+
+
+def _padded(sequences: list[torch.Tensor], side: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (N, L) ids and their mask."""
+    ids = pad_sequence(sequences, batch_first=True, padding_side=side)
+    ones = [torch.ones_like(one) for one in sequences]
+    return ids, pad_sequence(ones, batch_first=True, padding_side=side)

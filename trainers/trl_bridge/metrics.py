@@ -1,4 +1,4 @@
-"""Metrics of a batch: of its tokens, over all passes, and of its episodes, over all processes."""
+"""Metrics of a batch's tokens over all passes, and of its episodes over all processes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object
-
-from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.credit.by_environment import metrics_by_environment
-from trainers.credit.rewards import episode_columns
 
 Logged = dict[str, list[float]]
 """TRL's metrics, by name."""
@@ -27,7 +22,7 @@ MEANS = (
 """TRL's means over the tokens of a pass, of all processes."""
 SMALLEST, LARGEST = "clip_ratio/low_min", "clip_ratio/high_max"
 """TRL's extremes of means over the tokens of a row."""
-OF_ROWS = (
+ROW_METRICS = (
     *(f"completions/{end}_length" for end in ("mean", "min", "max")),
     *(f"completions/{end}_terminated_length" for end in ("mean", "min", "max")),
     "completions/clipped_ratio",
@@ -36,11 +31,7 @@ OF_ROWS = (
 
 
 class TokenMetrics:
-    """Keeps metrics of tokens up to date within one log entry, over all processes.
-
-    Args:
-        accelerator: joins the processes, which all make as many passes.
-    """
+    """Means and extremes over the tokens of one log entry, in all processes' passes."""
 
     def __init__(self, accelerator: Any) -> None:
         self._accelerator = accelerator
@@ -55,31 +46,31 @@ class TokenMetrics:
         mean: Values,
         smallest: Values | None = None,
         largest: Values | None = None,
-        of_trl: Mapping[str, float] | None = None,
+        trl_metrics: Mapping[str, float] | None = None,
     ) -> None:
         """Add the tokens of a pass.
 
         Args:
             logged: TRL empties them with each log entry.
             mask: (B, T); tokens of mask 0 do not count.
-            mean: what is averaged over the tokens.
-            smallest: what the smallest one is kept of.
-            largest: what the largest one is kept of.
-            of_trl: what TRL has logged of the tokens of this pass, of all processes.
+            mean: values to average over the tokens.
+            smallest: values to log the smallest of.
+            largest: values to log the largest of.
+            trl_metrics: TRL's own metrics of the tokens of this pass, of all processes.
         """
-        counts, of_trl = mask != 0, of_trl or {}
+        counts, trl_metrics = mask != 0, trl_metrics or {}
         sums = [*(of[counts].float().sum() for of in mean.values()), counts.float().sum()]
         *totals, count = self._accelerator.reduce(torch.stack(sums), reduction="sum").tolist()
         self._add_means(
             logged,
             {
                 **dict(zip(mean, totals, strict=True)),
-                **{name: of_trl[name] * count for name in MEANS if name in of_trl},
+                **{name: trl_metrics[name] * count for name in MEANS if name in trl_metrics},
             },
             count,
         )
         ends = self._extremes(counts, smallest or {}, largest or {})
-        for name, value in {**ends, **_without_nan(of_trl, SMALLEST, LARGEST)}.items():
+        for name, value in {**ends, **_without_nan(trl_metrics, SMALLEST, LARGEST)}.items():
             choose = min if name == SMALLEST or name in (smallest or {}) else max
             logged[name] = [choose([*logged.get(name, []), value])]
 
@@ -99,13 +90,13 @@ class TokenMetrics:
         """Return the metrics of a pass over all processes, if it has any token."""
         if not smallest and not largest:
             return {}
-        of_pass = torch.stack(
+        pass_extremes = torch.stack(
             [
                 of.float().masked_fill(~counts, -math.inf).max()
                 for of in (*(-of for of in smallest.values()), *largest.values())
             ]
         )
-        ends = self._accelerator.gather(of_pass[None]).amax(dim=0).tolist()
+        ends = self._accelerator.gather(pass_extremes[None]).amax(dim=0).tolist()
         signs = [*(-1.0 for _ in smallest), *(1.0 for _ in largest)]
         return {
             name: sign * end
@@ -115,23 +106,20 @@ class TokenMetrics:
 
 
 @contextmanager
-def taken_from_trl(logged: Logged) -> Iterator[dict[str, float]]:
+def pop_trl_metrics(logged: Logged) -> Iterator[dict[str, float]]:
     """Remove TRL's own metrics of a pass's tokens from the lists that it logs the means of.
-
-    Args:
-        logged: TRL's metrics.
 
     Yields:
         the values by name, which are there after the pass.
     """
     names = (*MEANS, SMALLEST, LARGEST)
     before = {name: len(logged.get(name, ())) for name in names}
-    taken: dict[str, float] = {}
-    yield taken
+    popped: dict[str, float] = {}
+    yield popped
     for name, count in before.items():
         values = logged.get(name, [])
         if len(values) > count:
-            taken[name] = values.pop()
+            popped[name] = values.pop()
         if not values:
             logged.pop(name, None)  # TRL logs None of an empty list
 
@@ -141,13 +129,7 @@ def _without_nan(values: Mapping[str, float], *names: str) -> dict[str, float]:
 
 
 def horizons(schedule: Any, step: int, names: Mapping[str, str]) -> dict[str, float]:
-    """Return the horizon, or the mean over environments and that of each, by metric.
-
-    Args:
-        schedule: a horizon schedule, one for each environment by its name in task ids, or None.
-        step: the optimizer step.
-        names: what metrics call the environments.
-    """
+    """Return the horizon by metric: of a schedule, or of each environment's and their mean."""
     if schedule is None:
         return {}
     if not isinstance(schedule, Mapping):
@@ -157,34 +139,6 @@ def horizons(schedule: Any, step: int, names: Mapping[str, str]) -> dict[str, fl
         "horizon": fmean(own.values()),
         **{f"horizon/{name}": horizon for name, horizon in own.items()},
     }
-
-
-def episode_metrics(
-    trajectories: Sequence[Trajectory],
-    environments: Sequence[str],
-    rewards: Sequence[float],
-    *,
-    labels: Sequence[str],
-    group_size: int,
-    is_distributed: bool,
-) -> dict[str, float]:
-    """Return the metrics of the episodes of all processes.
-
-    Args:
-        trajectories: this process's.
-        environments: the label of each one's environment.
-        rewards: of all processes' episodes.
-        labels: of the run's environments.
-        group_size: episodes per task.
-        is_distributed: there are other processes.
-    """
-    columns, names = episode_columns(trajectories), list(environments)
-    if is_distributed:
-        columns = {name: gather_object(values) for name, values in columns.items()}
-        names = gather_object(names)
-    return metrics_by_environment(
-        names, rewards=rewards, columns=columns, group_size=group_size, environments=labels
-    )
 
 
 def replace_metrics(logged: Logged, metrics: Mapping[str, float]) -> None:
@@ -198,13 +152,13 @@ def replace_metrics(logged: Logged, metrics: Mapping[str, float]) -> None:
         logged[name].pop()
         if not logged[name]:
             del logged[name]  # TRL logs None of an empty list
-    for name in OF_ROWS:
+    for name in ROW_METRICS:
         logged.pop(name, None)
     for name, value in metrics.items():
         logged[name].append(value)
 
 
 def replace_all(column: Any, values: Sequence[Any]) -> None:
-    """Put a batch's values in place of TRL's in its table of completions, which holds a batch."""
+    """Replace TRL's values in a column of its table of completions."""
     column.clear()
     column.extend(values)

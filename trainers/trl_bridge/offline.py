@@ -24,7 +24,7 @@ from trainers.models.dropout import disable_dropout
 from trainers.rollout.mixtures import Mixture
 from trainers.trl_bridge.parts import Reference
 from trainers.trl_bridge.run import RunMixin
-from trainers.trl_bridge.sampler import EpochOrder, mixture_order
+from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, mixture_order
 
 
 class ImitationTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
@@ -38,7 +38,7 @@ class ImitationTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         if self.mixture is not None:
-            return mixture_order(self, train_dataset)
+            return _mixture_order(self, train_dataset)
         sampler = super()._get_train_sampler(train_dataset)
         if not isinstance(sampler, LengthGroupedSampler):
             return sampler
@@ -48,13 +48,15 @@ class ImitationTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
         )
 
 
-def preference_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
-    """Return the dataset of `PreferenceTrainer`.
+def _mixture_order(trainer: Any, dataset: Any) -> DrawnOrder:
+    count = len(trainer.train_dataset if dataset is None else dataset)
+    return mixture_order(
+        range(count), trainer.mixture, num_draws=count, state=lambda: trainer.state
+    )
 
-    Args:
-        rows: `chosen_ids`, `chosen_mask`, `rejected_ids` and `rejected_mask` each; see
-            `trainers.credit.pairs.pair_rows`.
-    """
+
+def preference_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
+    """Return the rows of `trainers.credit.pairs.pair_rows` as a dataset."""
     names = ("chosen_ids", "chosen_mask", "rejected_ids", "rejected_mask")
     return Dataset.from_dict({name: [row[name] for row in rows] for name in names})
 
@@ -74,16 +76,16 @@ class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
 
 
 class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
-    """`DPOTrainer` on rows of token ids and masks; every loss type of TRL's works on them.
+    """`DPOTrainer` on rows of token ids and masks, with every loss type of TRL's.
 
-    The reference is the model as it was given: its log-probabilities are computed before training
+    The reference is the model at the start: its log-probabilities are computed before training
     (`precompute_ref_log_probs`), or a copy of it is kept. With a new adapter, it is the base alone.
 
     Args:
         model: a loaded model.
         rows: see `preference_dataset`.
-        args: TRL's `DPOConfig`; `max_length` has no effect, as a pair that is cut would lose what
-            tells its sides apart.
+        args: TRL's `DPOConfig`; `max_length` has no effect, as a pair that is cut would lose the
+            tokens in which its sides differ.
         ref_model: the reference, where it is another model.
         processing_class: the tokenizer, for its padding token.
         **kwargs: `trl.DPOTrainer`'s, such as `peft_config` and `callbacks`.
@@ -129,7 +131,7 @@ class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         if self.mixture is not None:
-            return mixture_order(self, train_dataset)
+            return _mixture_order(self, train_dataset)
         return super()._get_train_sampler(train_dataset)
 
     def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:

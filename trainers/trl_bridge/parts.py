@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from transformers.integrations import is_deepspeed_zero3_enabled
@@ -24,7 +24,7 @@ class Part(Protocol):
         """Save into a checkpoint's folder. Every process calls it."""
 
     def load(self, folder: Path | None) -> None:
-        """Continue from a checkpoint's folder. None begins anew."""
+        """Continue from a checkpoint's folder. None resets."""
 
 
 class Stateful(Protocol):
@@ -34,17 +34,11 @@ class Stateful(Protocol):
         """Return the state."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from a state. An empty dict begins anew."""
+        """Continue from a state. An empty dict resets."""
 
 
 class StateFile:
-    """An object's state as a JSON file.
-
-    Args:
-        name: the file's.
-        owner: the object.
-        args: the trainer's, which say whether this process writes.
-    """
+    """An object's state as a JSON file, written by one process."""
 
     def __init__(self, name: str, owner: Stateful, args: Any) -> None:
         self._name, self._owner, self._args = name, owner, args
@@ -57,7 +51,7 @@ class StateFile:
             write_whole(folder / self._name, json.dumps(state) + "\n")
 
     def load(self, folder: Path | None) -> None:
-        """Read the file. Without one the object begins anew, with a warning for a checkpoint."""
+        """Read the file. Without one the object is reset, with a warning for a checkpoint."""
         state: dict[str, Any] = {}
         if folder is not None and (folder / self._name).is_file():
             state = json.loads((folder / self._name).read_text(encoding="utf-8"))
@@ -71,9 +65,6 @@ class UnusedBatch:
 
     TRL keeps it in memory, so a run that is resumed between two of its steps would play again, and
     begin each later batch at another step than the uninterrupted run.
-
-    Args:
-        trainer: a `trl.GRPOTrainer`.
     """
 
     def __init__(self, trainer: Any) -> None:
@@ -92,24 +83,19 @@ class UnusedBatch:
         """Save the batch, unless it is used up."""
         use, step = self._use(), self._trainer._step
         if step % use[0]:
-            folder.mkdir(parents=True, exist_ok=True)
             batches = self._trainer._buffered_inputs
-            torch.save({"step": step, "batches": batches, "use": use}, self._path(folder))
+            _save({"step": step, "batches": batches, "use": use}, self._path(folder))
 
     def load(self, folder: Path | None) -> None:
         """Give the trainer the saved batch, or warn where it does not fit."""
-        if folder is None or not self._path(folder).is_file():
-            return
         device = self._trainer.accelerator.device
-        saved = torch.load(self._path(folder), map_location=device, weights_only=True)
-        if saved["use"] != self._use():
-            logger.warning(
-                "the batch that %s was saved amid does not fit this run's batches or processes; "
-                "episodes are played anew",
-                folder,
-            )
-            return
-        self._trainer._step, self._trainer._buffered_inputs = saved["step"], saved["batches"]
+        path = None if folder is None else self._path(folder)
+        misfit = (
+            "the batch that %s was saved amid does not fit this run's batches or processes; "
+            "episodes are played again"
+        )
+        if saved := _saved(path, self._use(), misfit, device=device):
+            self._trainer._step, self._trainer._buffered_inputs = saved["step"], saved["batches"]
 
 
 class Reference:
@@ -118,9 +104,6 @@ class Reference:
     TRL loads it from the path that the model's configuration names, which may hold other weights:
     the base of an adapter that was merged, or the model before it was changed in Python. A
     reference that moves (`sync_ref_model`) would be back where it began after a resume.
-
-    Args:
-        trainer: a trainer of TRL's with a `ref_model`.
     """
 
     _FILE = "reference.pt"
@@ -179,9 +162,6 @@ class CarriedRows:
 
     With `--carry_over` a checkpoint has the rows of the groups that are under way, or of the step
     that it was saved amid. In a run that is resumed they take the place of the next batch's.
-
-    Args:
-        trainer: one with a `player`.
     """
 
     _FILE = "carried.pt"
@@ -216,20 +196,91 @@ class CarriedRows:
         amid = noted if step == self._trainer.state.global_step else None
         rows = self._resumed or (self._trainer.player.pending_rows if amid is None else amid)
         if rows:
-            folder.mkdir(parents=True, exist_ok=True)
-            torch.save({"rows": rows, "use": self._use()}, folder / self._FILE)
+            _save({"rows": rows, "use": self._use()}, folder / self._FILE)
 
     def load(self, folder: Path | None) -> None:
         """Take the rows of a checkpoint, or warn where they do not fit."""
-        self._resumed, self._noted = [], (-1, [])
-        if folder is None or not (folder / self._FILE).is_file():
-            return
-        saved = torch.load(folder / self._FILE, weights_only=True)
-        if saved["use"] != self._use():
-            logger.warning(
-                "the episodes that were carried over at %s do not fit this run's batches; their "
-                "tasks are left out of this epoch",
-                folder,
+        path = None if folder is None else folder / self._FILE
+        misfit = (
+            "the episodes that were carried over at %s do not fit this run's batches; their tasks "
+            "are left out of this epoch"
+        )
+        self._resumed = _saved(path, self._use(), misfit).get("rows", [])
+        self._noted = (-1, [])
+
+
+def _save(state: dict[str, Any], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save(state, path)
+
+
+def _saved(
+    path: Path | None, use: list[int], misfit: str, *, device: torch.device | None = None
+) -> dict[str, Any]:
+    """Return a saved state, empty without one or, with a warning, where its `use` differs."""
+    if path is None or not path.is_file():
+        return {}
+    saved: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
+    if saved["use"] != use:
+        logger.warning(misfit, path.parent)
+        return {}
+    return saved
+
+
+@runtime_checkable
+class StatefulSchedule(Stateful, Protocol):
+    """A horizon schedule that depends on success, such as `wrappers.AdaptiveHorizon`."""
+
+    def __call__(self, global_step: int) -> int:
+        """Return the horizon of episodes that start at `global_step`."""
+
+    def record(self, global_step: int, success: float) -> None:
+        """Record the success of a step's training episodes."""
+
+
+class ScheduleState:
+    """The state of a run's horizon schedules, for its checkpoints. Others are ignored.
+
+    Args:
+        schedule: any horizon schedule, or one for each environment by the name in front of its
+            task ids.
+        names: the environments' names in metrics, where each has a schedule.
+    """
+
+    def __init__(self, schedule: Any, *, names: Mapping[str, str] | None = None) -> None:
+        # By their name in the state, and the metric that each goes by.
+        schedules = {("", "episodes/success"): schedule}
+        if isinstance(schedule, Mapping):
+            shown = names or {}
+            schedules = {(name, f"success/{shown[name]}"): own for name, own in schedule.items()}
+        self._schedules = {
+            key: own for key, own in schedules.items() if isinstance(own, StatefulSchedule)
+        }
+
+    def record(
+        self, global_step: int, metrics: dict[str, float], *, horizon_step: int | None = None
+    ) -> None:
+        """Record a batch of training episodes.
+
+        Episodes with the horizon of an earlier stage say nothing of the present one.
+
+        Args:
+            global_step: the step that trains on them.
+            metrics: of the episodes, without those of an environment whose episodes all failed.
+            horizon_step: the step whose horizon they have, if another.
+        """
+        for (_, metric), schedule in self._schedules.items():
+            is_earlier = horizon_step not in (None, global_step) and (
+                schedule(horizon_step) != schedule(global_step)
             )
-            return
-        self._resumed = saved["rows"]
+            if metric in metrics and not is_earlier:
+                schedule.record(global_step, metrics[metric])
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the schedules' states by name."""
+        return {name: schedule.state_dict() for (name, _), schedule in self._schedules.items()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from a state. An empty dict resets."""
+        for (name, _), schedule in self._schedules.items():
+            schedule.load_state_dict(state.get(name, {}))

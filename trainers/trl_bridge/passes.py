@@ -3,23 +3,44 @@
 A micro-batch of episodes in several token windows has more rows than `per_device_train_batch_size`.
 It is split into passes that hold no more tokens, padding included, than so many of its longest rows
 would; the gradients of the passes add up to the micro-batch's.
+
+A pass on a CPU keeps its memory small, forward and backward:
+- TRL 1.16 computes log-probabilities in tiles of 4,096 tokens by 32,768 words, right for a GPU. On
+  a CPU it makes several float32 copies of a tile, 537 MB each, and scores every token, prompts and
+  observations included. Here tiles fit a CPU's caches, and hold scored tokens alone.
+- A pass keeps about 100 bytes for each token, layer and hidden unit. Where that comes to more than
+  `LARGEST_ACTIVATIONS`, each layer's are computed again in the backward pass (gradient
+  checkpointing), which takes about a third longer.
+- Rows differ in length, so what one pass frees seldom fits the next, and the C library keeps it.
+  `malloc_trim` returns it after every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
 from accelerate.utils import DistributedType
+from transformers import TrainerCallback
+from trl.kernels import chunked_logprob
+from trl.trainer import utils
 
 from trainers.models.loading import computed_in
 from trainers.models.masks import attention_masks, other_kinds
-from trainers.trl_bridge.batches import has_signal, is_mean_over_rows, trim_padding
+from trainers.trl_bridge.batch import has_signal, is_mean_over_rows, trim_padding
 from trainers.trl_bridge.layout import Layout
 
 IGNORED = -100
 """The label of a token that is not scored."""
+TOKENS = 128
+"""Rows of a tile; with 32,768 words it has 17 MB in float32."""
+LARGEST_ACTIVATIONS = 2e9
+"""Bytes of a pass beyond which they are not kept."""
+_BYTES = 100
+"""Kept for each token, layer and hidden unit, as measured with an adapter under bfloat16."""
 Logprobs = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 
 
@@ -46,12 +67,7 @@ def split_into_passes(
 
 
 def pass_sizes(lengths: Sequence[int], max_rows: int) -> list[int]:
-    """Return how many rows each pass takes.
-
-    Args:
-        lengths: of the rows, in their order.
-        max_rows: a pass holds at most the tokens of so many of the longest rows, with padding.
-    """
+    """Return the rows per pass, whose tokens are at most those of `max_rows` longest ones."""
     max_tokens = max_rows * max(lengths)
     sizes: list[int] = []
     longest = 0
@@ -153,10 +169,10 @@ def layout_of(
     *,
     aux_loss: bool,
 ) -> Layout:
-    """Lay out rows for a pass through a model; the same for the same rows.
+    """Return the layout of rows in a pass through a model, which depends on the rows alone.
 
     Args:
-        model: a transformers model, or what wraps one.
+        model: a transformers model, or a wrapper of one.
         ids: (B, L).
         mask: (B, L), 1 on tokens.
         num_completion_columns: the last columns, behind the prompts.
@@ -169,7 +185,7 @@ def layout_of(
 
 
 class _Pass:
-    """A model that is told of a layout, and asked for no more log-probabilities than are wanted."""
+    """A model under a layout that computes log-probabilities of scored tokens only."""
 
     def __init__(self, model: Any, layout: Layout, scored: torch.Tensor | None) -> None:
         self._model, self._layout = model, layout
@@ -188,3 +204,77 @@ class _Pass:
                 model.config.get_text_config(decoder=True), distances, computed_in(model, None)
             )
         return self._model(**inputs, labels=labels.masked_fill(self._is_skipped, IGNORED))
+
+
+@contextmanager
+def sampling_mode(model: Any) -> Iterator[None]:
+    """Put a model into evaluation mode without gradients, and back."""
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(was_training)
+
+
+def save_memory_on_cpu(trainer: Any) -> None:
+    """Let a trainer on a CPU give memory back, and keep no activations of large passes."""
+    if trainer.accelerator.device.type != "cpu":
+        return
+    trainer.add_callback(_GiveBackCallback())
+    if not trainer.args.gradient_checkpointing:
+        checkpoint_large_passes(trainer.accelerator.unwrap_model(trainer.model))
+
+
+class _GiveBackCallback(TrainerCallback):
+    """Gives free memory back to the system around the optimizer's step."""
+
+    def on_pre_optimizer_step(self, *_args: Any, **_kwargs: Any) -> None:
+        give_back_memory()
+
+    def on_step_end(self, *_args: Any, **_kwargs: Any) -> None:
+        give_back_memory()
+
+
+def give_back_memory() -> None:
+    """Give free memory back to the system. Does nothing where the C library is not glibc."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextmanager
+def small_tiles(device: torch.device) -> Iterator[None]:
+    """Let TRL's head compute in small tiles, over scored tokens alone, where it is on a CPU."""
+    if device.type != "cpu":
+        yield
+        return
+    tokens, only_scored = chunked_logprob.TOKEN_CHUNK_SIZE, utils._use_triton
+    chunked_logprob.TOKEN_CHUNK_SIZE = TOKENS
+    utils._use_triton = lambda _device: True  # read in `utils` for nothing but what is scored
+    try:
+        yield
+    finally:
+        chunked_logprob.TOKEN_CHUNK_SIZE, utils._use_triton = tokens, only_scored
+
+
+def checkpoint_large_passes(model: Any) -> None:
+    """Let a model keep the activations of small passes alone, from now on.
+
+    A model that cannot be checkpointed is left as it is.
+    """
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model
+    if not getattr(base, "supports_gradient_checkpointing", False):
+        return
+    base.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    layers = [module for module in base.modules() if hasattr(module, "gradient_checkpointing")]
+    config = base.config.get_text_config(decoder=True)
+    per_token = _BYTES * config.num_hidden_layers * config.hidden_size
+
+    def choose(_module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        ids = kwargs.get("input_ids", args[0] if args else None)
+        is_large = ids is not None and ids.numel() * per_token > LARGEST_ACTIVATIONS
+        for layer in layers:
+            layer.gradient_checkpointing = is_large
+
+    base.base_model.register_forward_pre_hook(choose, with_kwargs=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
-
-import torch
 
 from trainers.credit.rewards import episode_columns, episode_metrics, reward_columns
 from trainers.rollout.rollout import Rollout
+from trainers.trl_bridge.passes import sampling_mode
 from trainers.trl_bridge.rows import rows_of
 
 RolloutFunc = Callable[[list[str], Any], dict[str, Any]]
@@ -50,15 +48,3 @@ def make_rollout_func(rollout: Rollout) -> RolloutFunc:
         return {**rows.columns, **reward_columns(trajectories)}
 
     return play
-
-
-@contextmanager
-def sampling_mode(model: Any) -> Iterator[None]:
-    """Put a model into evaluation mode without gradients, and back."""
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        model.train(was_training)

@@ -31,15 +31,15 @@ _EPSILON = 1e-8
 class RolloutWorker:
     """Plays groups of episodes in a thread, for `trl.experimental.async_grpo.AsyncGRPOTrainer`.
 
-    An episode's advantage is its return less its group's mean, over the group's deviation; each
+    An episode's advantage is its return less its group's mean, over the group's deviation. Each
     token window of an episode is a sample with it. Failed episodes are not sampled, and take no
-    part in the mean. Samples have the version of the weights with which their batch began: the
-    oldest that any of their tokens can be of, and each token has the log-probability under what
+    part in the mean. Samples have the version of the weights with which their batch began, the
+    oldest of any of their tokens. Each token has the log-probability under the weights that
     sampled it.
 
     Args:
         rollout: plays task ids, with a policy whose server the trainer sends its weights to.
-        task_ids: what is played, in an order drawn anew for each pass.
+        task_ids: the tasks, in a new order for each pass.
         num_generations: episodes of a group.
         groups_at_once: groups that are played together, so that their turns share batches.
         temperature: of the sampling; give the trainer the same.
@@ -48,7 +48,7 @@ class RolloutWorker:
 
     Attributes:
         rollout_buffer: the samples.
-        metrics_queue: what the episodes of a batch were like, under our trainers' names.
+        metrics_queue: metrics of the episodes of each batch, under our trainers' names.
 
     Raises:
         ValueError: there is no task, or a number is below 1.
@@ -128,7 +128,7 @@ class RolloutWorker:
             self._failure = failure
 
     def _batches(self) -> Iterator[list[str]]:
-        """Yield the tasks of each batch, for ever; no task twice in one, so it names its group."""
+        """Yield the tasks of each batch endlessly, each task once, so that it names its group."""
         rest: list[str] = []
         while True:
             batch = rest[: self._groups_at_once]
@@ -144,19 +144,19 @@ class RolloutWorker:
     def _play(self, task_ids: list[str], number: int) -> None:
         self._give_sign()
         version, size = self._version, self._num_generations
-        played = self._rollout.run(
+        episodes = self._rollout.run(
             [task for task in task_ids for _ in range(size)],
             global_step=version,
             temperature=self._temperature,
             stream=(number,),
             on_trajectory=lambda _episode: self._give_sign(),
         )
-        columns = episode_columns(played)
-        rewards = [one.episode_return for one in played]
+        columns = episode_columns(episodes)
+        rewards = [one.episode_return for one in episodes]
         self.metrics_queue.put(episode_metrics(rewards=rewards, **columns))
-        for first in range(0, len(played), size):
+        for first in range(0, len(episodes), size):
             group_id = number * self._groups_at_once + first // size
-            for sample in samples_of(played[first : first + size], version, group_id):
+            for sample in samples_of(episodes[first : first + size], version, group_id):
                 self._put(sample)
 
     def _put(self, sample: RolloutSample) -> None:
@@ -176,19 +176,13 @@ class RolloutWorker:
 
 
 class _Stopped(Exception):
-    """The worker is told to stop."""
+    """The worker is stopping."""
 
 
 def samples_of(
     group: Sequence[Trajectory], model_version: int, group_id: int
 ) -> list[RolloutSample]:
-    """Return the samples of a group of episodes of one task.
-
-    Args:
-        group: its episodes; those without a reward become no samples.
-        model_version: of the weights that they were sampled from.
-        group_id: names the group.
-    """
+    """Return the samples of a group of episodes of one task, without those that have no reward."""
     counted = [one for one in group if has_reward(one.status, one.episode_return)]
     if not counted:
         return []
@@ -212,9 +206,9 @@ def samples_of(
 
 
 def _columns(trace: TokenTrace) -> dict[str, np.ndarray]:
-    given = len(trace.prompt_ids)
+    num_given = len(trace.prompt_ids)
     return {
         "input_ids": np.asarray(trace.prompt_ids + trace.completion_ids, dtype=np.int64),
-        "completion_mask": np.asarray([0] * given + trace.action_mask, dtype=np.int64),
-        "old_log_probs": np.asarray([0.0] * given + trace.logprobs, dtype=np.float32),
+        "completion_mask": np.asarray([0] * num_given + trace.action_mask, dtype=np.int64),
+        "old_log_probs": np.asarray([0.0] * num_given + trace.logprobs, dtype=np.float32),
     }

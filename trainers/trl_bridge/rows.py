@@ -20,7 +20,7 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Rows:
-    """What the loss is computed on, as id lists.
+    """The loss's rows, as id lists.
 
     Attributes:
         columns: `prompt_ids`, `completion_ids`, `logprobs` (nats) and `env_mask` (1 = sampled),
@@ -42,11 +42,10 @@ class Rows:
         return joined
 
     def note_advantages(self, advantages: Sequence[Sequence[float]]) -> None:
-        """Write into each trace what its tokens are credited with.
+        """Write the advantages of its tokens into each trace.
 
         Args:
-            advantages: per row (T,) numbers, T at least that of the trace: what stands behind its
-                end is padding.
+            advantages: per row (T,) numbers, with padding behind the trace's end.
         """
         for trace, row in zip(self.traces, advantages, strict=True):
             if trace is not None:
@@ -58,7 +57,7 @@ class Rows:
 
 
 def task_dataset(task_ids: Sequence[str]) -> Dataset:
-    """Return a dataset whose prompts are task ids; TRL hands them to the rollout as they are."""
+    """Return a dataset of task ids as prompts, which TRL hands to the rollout unchanged."""
     return Dataset.from_dict({"prompt": list(task_ids)})
 
 
@@ -106,12 +105,12 @@ def rows_of(
     traces: list[TokenTrace | None] = []
     episode_of_row: list[int] = []
     for index, trajectory in enumerate(trajectories):
-        of_episode: list[TokenTrace | None] = []
+        own_traces: list[TokenTrace | None] = []
         if trajectory.status != "failed":
-            of_episode += _with_actions(trajectory)
+            own_traces += _with_actions(trajectory)
         if mask_truncated and trajectory.status == "truncated":
-            of_episode = []
-        for trace in of_episode or [None]:
+            own_traces = []
+        for trace in own_traces or [None]:
             traces.append(trace)
             episode_of_row.append(index)
     while len(traces) % multiple_of or len(traces) < at_least:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,22 +35,14 @@ from trainers.runs.checkpoints import (
     processes_of,
     write_checksums,
 )
-from trainers.runs.disk import write_patiently
-from trainers.runs.folder import read_run
+from trainers.runs.folder import read_run, write_patiently
+from trainers.runs.progress import Heartbeat
 from trainers.runs.records import weights_step
-from trainers.runs.signs import SignsOfLife
 from trainers.runs.stopping import Interrupted, SaveOnSignal, StopNow
-from trainers.trl_bridge.cpu_passes import save_memory_on_cpu, small_tiles
 from trainers.trl_bridge.parts import Part
+from trainers.trl_bridge.passes import save_memory_on_cpu, small_tiles
 
 logger = logging.getLogger(__name__)
-
-
-class Evaluation(Protocol):
-    """The evaluations of a run, such as `trainers.evaluation.validation.Validation`."""
-
-    def evaluate(self, trainer: Any, eval_dataset: Any, prefix: str) -> dict[str, float]:
-        """Play, log and return the metrics; see `RunMixin.evaluate`."""
 
 
 class RunMixin:
@@ -60,13 +52,14 @@ class RunMixin:
         max_outage: seconds that a full or unreachable disk is waited for.
         run_options: dataclasses that `run.json` keeps besides `args`.
         parts: the state in checkpoints that is ours.
-        make_validation: makes what evaluations play; None where there is no environment.
-        signs: the signs of life.
+        make_validation: makes the `trainers.evaluation.validation.Validation`; None where there
+            is no environment.
+        heartbeat: writes lines while a run is silent.
     """
 
     max_outage = 0.0
     run_options: Sequence[Any] = ()
-    make_validation: Callable[[], Evaluation] | None = None
+    make_validation: Callable[[], Any] | None = None
     _step_rng: dict[str, Any] = {}
     """The states of the random number generators as the last step left them."""
     _micro_batches_before = 0
@@ -75,8 +68,8 @@ class RunMixin:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.parts: list[Part] = []
-        self.signs = SignsOfLife()
-        self.signs.is_shown = self.is_world_process_zero()
+        self.heartbeat = Heartbeat()
+        self.heartbeat.is_shown = self.is_world_process_zero()
         save_memory_on_cpu(self)
 
     # Training -----------------------------------------------------------------------------------
@@ -84,13 +77,13 @@ class RunMixin:
     def train(
         self: Any, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        """Train; see `transformers.Trainer.train`.
+        """Train, as `transformers.Trainer.train` does.
 
         SIGINT (Ctrl-C) and SIGTERM end it with a checkpoint: at once while episodes are played,
         else when the present step has ended. A second one ends it at once.
 
         Args:
-            resume_from_checkpoint: a checkpoint's folder, or True for the last whole one in
+            resume_from_checkpoint: a checkpoint's folder, or True for the last intact one in
                 `args.output_dir`.
             *args: `transformers.Trainer.train`'s.
             **kwargs: `transformers.Trainer.train`'s.
@@ -105,12 +98,17 @@ class RunMixin:
         """
         if resume_from_checkpoint is True:
             resume_from_checkpoint = self._last_checkpoint()
-        with self.in_training():
+        accelerator = self.accelerator
+        with (
+            self.in_training(),
+            small_tiles(accelerator.device),
+            inputs_left_to_autocast(self.model, accelerator.mixed_precision != "no"),
+        ):
             self._keep_start(is_resumed=bool(resume_from_checkpoint))
             if not resume_from_checkpoint:
                 for part in self.parts:
                     part.load(None)
-            with self.signs.writing(), self._saving_on_signal(), self._explaining_refusals():
+            with self.heartbeat.writing(), self._saving_on_signal(), self._explaining_refusals():
                 output = super().train(resume_from_checkpoint, *args, **kwargs)  # type: ignore[misc]
             if self.is_world_process_zero():
                 print_end(
@@ -183,17 +181,6 @@ class RunMixin:
         if self.state.global_step < self.state.max_steps:
             super()._run_epoch(*args, **kwargs)  # type: ignore[misc]
 
-    def training_step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compute a micro-batch's gradient; see `transformers.Trainer.training_step`."""
-        lowered = self.accelerator.mixed_precision != "no"
-        with small_tiles(self.accelerator.device), inputs_left_to_autocast(self.model, lowered):
-            loss = super().training_step(*args, **kwargs)  # type: ignore[misc]
-        self.on_gradient()
-        return loss
-
-    def on_gradient(self) -> None:
-        """Called after each micro-batch. Does nothing here."""
-
     def _maybe_log_save_evaluate(self: Any, *args: Any, **kwargs: Any) -> None:
         self._note_step()
         super()._maybe_log_save_evaluate(*args, **kwargs)  # type: ignore[misc]
@@ -206,7 +193,7 @@ class RunMixin:
     # Evaluations --------------------------------------------------------------------------------
 
     @cached_property
-    def validation(self) -> Evaluation | None:
+    def validation(self) -> Any:
         """The evaluations, made at first use. None where there is no environment."""
         return None if self.make_validation is None else self.make_validation()
 
@@ -239,7 +226,8 @@ class RunMixin:
                 f"there is nothing to play: make the {type(self).__name__} with env=, such as "
                 'env="TextCraft"'
             )
-        return self.validation.evaluate(self, eval_dataset, metric_key_prefix)
+        metrics: dict[str, float] = self.validation.evaluate(self, eval_dataset, metric_key_prefix)
+        return metrics
 
     @contextmanager
     def playing(self: Any) -> Iterator[None]:
@@ -355,7 +343,7 @@ class RunMixin:
     # Cards --------------------------------------------------------------------------------------
 
     def save_model(self: Any, output_dir: str | None = None, _internal_call: bool = False) -> None:
-        """Save the model with its card; see `transformers.Trainer.save_model`."""
+        """Save the model with its card."""
         super().save_model(output_dir, _internal_call)  # type: ignore[misc]
         self._write_card(output_dir or self.args.output_dir)
 

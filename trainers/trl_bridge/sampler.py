@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -51,77 +52,49 @@ class EpochOrder(Sampler[int]):
         return len(self._sampler)
 
 
-class MixtureOrder(Sampler[int]):
-    """A sampler whose rows are drawn from several environments, each by its share.
-
-    A function of the mixture's seed and the epoch: shares are carried from epoch to epoch.
+class DrawnOrder(Sampler[int]):
+    """A sampler that draws its rows again in each epoch.
 
     Args:
-        places: yields places in an epoch's draws, in order; it may repeat them.
-        mixture: the rows.
-        num_draws: places in an epoch.
+        draws: yields the numbers of an epoch's draws, in order, perhaps repeated.
+        rows: given the epoch, returns a function from a draw's number to its row.
         state: of the trainer; its `epoch` counts the epochs that are behind it.
     """
 
     def __init__(
         self,
-        places: Any,
-        mixture: Mixture,
+        draws: Any,
+        rows: Callable[[int], Callable[[int], int]],
         *,
-        num_draws: int,
         state: Callable[[], TrainerState],
     ) -> None:
-        self._places = places
-        self._mixture = mixture
-        self._num_draws = num_draws
-        self._state = state
+        self._draws, self._rows, self._state = draws, rows, state
 
     def __iter__(self) -> Iterator[int]:
-        epoch = int(self._state().epoch or 0)
-        rows = self._mixture.draw(epoch * self._num_draws, self._num_draws)
-        return (rows[place] for place in self._places)
+        return map(self._rows(int(self._state().epoch or 0)), self._draws)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._draws)
 
 
-class LearnableOrder(Sampler[int]):
-    """A sampler whose rows are drawn as late as they are asked for, by what was played before.
+def mixture_order(
+    draws: Any, mixture: Mixture, *, num_draws: int, state: Callable[[], TrainerState]
+) -> DrawnOrder:
+    """Return an order in which each environment has its share, carried from epoch to epoch."""
 
-    Args:
-        places: yields places in an epoch's draws, in order; it may repeat them.
-        tasks: draws the rows, and keeps an epoch's draws for a run that is resumed.
-        num_draws: places in an epoch.
-        state: of the trainer; its `epoch` counts the epochs that are behind it.
-    """
+    def rows(epoch: int) -> Callable[[int], int]:
+        return mixture.draw(epoch * num_draws, num_draws).__getitem__
 
-    def __init__(
-        self,
-        places: Any,
-        tasks: LearnableTasks,
-        *,
-        num_draws: int,
-        state: Callable[[], TrainerState],
-    ) -> None:
-        self._places = places
-        self._tasks = tasks
-        self._num_draws = num_draws
-        self._state = state
-
-    def __iter__(self) -> Iterator[int]:
-        self._tasks.begin(int(self._state().epoch or 0))
-        return (self._tasks.row(place, num_draws=self._num_draws) for place in self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
+    return DrawnOrder(draws, rows, state=state)
 
 
-def mixture_order(trainer: Any, dataset: Any = None) -> MixtureOrder:
-    """Return the order of saved episodes of several environments.
+def learnable_order(
+    draws: Any, tasks: LearnableTasks, *, num_draws: int, state: Callable[[], TrainerState]
+) -> DrawnOrder:
+    """Return an order whose rows depend on earlier success, so each is drawn when it is needed."""
 
-    Args:
-        trainer: one with a `mixture`.
-        dataset: the rows; by default the trainer's.
-    """
-    count = len(trainer.train_dataset if dataset is None else dataset)
-    return MixtureOrder(range(count), trainer.mixture, num_draws=count, state=lambda: trainer.state)
+    def rows(epoch: int) -> Callable[[int], int]:
+        tasks.begin(epoch)
+        return partial(tasks.row, num_draws=num_draws)
+
+    return DrawnOrder(draws, rows, state=state)

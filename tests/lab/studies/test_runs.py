@@ -7,7 +7,7 @@ import pytest
 
 from lab.studies.runs import LOG, Run, run_all
 from trainers.options.errors import UsageError
-from trainers.runs.lock import holding
+from trainers.runs.folder import holding
 
 
 @pytest.mark.full

@@ -13,7 +13,7 @@ from lab.throughput.simulated import (
     World,
     play,
 )
-from trainers.rollout.pause import gathering_seconds
+from trainers.rollout.env_slots import gathering_seconds
 
 
 def test_delays_pass_without_being_waited_for_and_the_slowest_episode_ends_the_batch() -> None:

@@ -144,7 +144,7 @@ def test_equal_rewards_credit_no_turn_to_the_last_bit(paid: float, scale: str) -
         options: dict[str, Any] = {"discount": discount, "scale": scale}
         assert not any(gigpo(turns, **options))
         assert not any(hgpo(turns, **options, context=2))
-        assert not any(gagpo(turns, **options, lam=0.95, of_episode=[0.0] * 40))
+        assert not any(gagpo(turns, **options, lam=0.95, episode_advantages=[0.0] * 40))
         assert not any(turn_returns(turns, **options))
 
 
@@ -155,7 +155,7 @@ def test_gagpo_is_gae_by_the_groups_mean_returns(
 ) -> None:
     turns = turns_of(groups)
     fallback = [10.0 + place for place in range(len(turns.states))]
-    got = gagpo(turns, discount=GAMMA, scale=scale, lam=lam, of_episode=fallback)
+    got = gagpo(turns, discount=GAMMA, scale=scale, lam=lam, episode_advantages=fallback)
     expected = []
     for group in groups:
         met: dict[str, list[float]] = {}
@@ -183,7 +183,7 @@ def test_gagpo_credits_the_turn_at_which_success_was_decided() -> None:
     """Both episodes play a and b; what differs is what was done in b."""
     won: Episode = [("a", 0.0), ("b", 1.0)]
     lost: Episode = [("a", 0.0), ("b", 0.0)]
-    options: dict[str, object] = {"lam": 0.0, "of_episode": [0.0] * 4}
+    options: dict[str, object] = {"lam": 0.0, "episode_advantages": [0.0] * 4}
     got = gagpo(turns_of([[won, lost]]), discount=1.0, scale="none", **options)  # type: ignore[arg-type]
     assert got == close([0.0, 0.5, 0.0, -0.5])
 
@@ -192,7 +192,7 @@ def test_empg_by_hand() -> None:
     """Two episodes of two turns and one; entropies 1, 3 and 2, so 0, 1 and 0.5."""
     episodes: list[Episode] = [[("a", 0.0), ("b", 1.0)], [("a", 0.0)]]
     turns = turns_of([episodes], measures=[1.0, 3.0, 2.0])
-    got = empg(turns, of_episode=[2.0, 2.0, -1.0])
+    got = empg(turns, episode_advantages=[2.0, 2.0, -1.0])
     sure = [1.0, math.exp(-1.0), math.exp(-0.5)]
     mean = sum(sure) / 3
     raw = [2 * sure[0] / mean + 0.05 * sure[1], 2 * sure[1] / mean, -sure[2] / mean]
@@ -201,8 +201,8 @@ def test_empg_by_hand() -> None:
 
 def test_empg_of_equal_entropies_changes_nothing_but_the_mean() -> None:
     turns = turns_of([[[("a", 0.0)], [("a", 0.0)]]], measures=[0.7, 0.7])
-    assert empg(turns, of_episode=[3.0, 1.0]) == close([1.0, -1.0])
-    assert empg(turns_of([]), of_episode=[]) == []
+    assert empg(turns, episode_advantages=[3.0, 1.0]) == close([1.0, -1.0])
+    assert empg(turns_of([]), episode_advantages=[]) == []
 
 
 @settings(deadline=None)

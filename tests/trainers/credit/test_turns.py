@@ -73,8 +73,8 @@ def test_an_episode_that_does_not_count_has_no_turns() -> None:
     assert turns.episodes == [0, 0, 0, 2, 3, 3]
     assert turns.groups == [0, 0, 0, 1, 1, 1]
     values = [float(n) for n in range(6)]
-    assert turns.of_process(values, first=0, count=4) == [[0, 1, 2], [], [3], [4, 5]]
-    assert turns.of_process(values, first=2, count=2) == [[3], [4, 5]]
+    assert turns.local_values(values, first=0, count=4) == [[0, 1, 2], [], [3], [4, 5]]
+    assert turns.local_values(values, first=2, count=2) == [[3], [4, 5]]
 
 
 def test_returns_and_numbers_begin_anew_with_each_episode() -> None:

@@ -8,10 +8,9 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import resolve_env_id
-from lab.baselines import PANELS, measure
 from trainers.evaluate import main
 from trainers.evaluation import baselines
-from trainers.evaluation.baselines import Measured, measured, strongest
+from trainers.evaluation.baselines import PANELS, Measured, measure, measured, strongest
 
 NEEDED = {"WebShop": "rapidfuzz", "SearchQA": "bm25s", "WebArena": "lxml"}
 SLOW = ("SearchQA", "WebArena")
@@ -24,7 +23,7 @@ SLOW = ("SearchQA", "WebArena")
 def test_what_is_shipped_is_what_the_baselines_reach(
     name: str, split: str, max_turns: int | None
 ) -> None:
-    """Fails when data or rules changed: `python -m lab.baselines` writes it."""
+    """Fails when data or rules changed: `python -m trainers.evaluation.baselines` writes anew."""
     if name in NEEDED and find_spec(NEEDED[name]) is None:
         pytest.skip(f"{name} needs {NEEDED[name]}")
     env_id = resolve_env_id(name)

@@ -144,7 +144,7 @@ def test_ctrl_c_gives_up_what_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> 
 
     with serving({CHAT: lambda body: Failure(429, headers={"retry-after": "300"})}) as server:
         rollout = rollout_of(server.url)
-        monkeypatch.setattr("trainers.rollout.pause.wait_for_any", interrupt)
+        monkeypatch.setattr("trainers.rollout.env_slots.wait_for_any", interrupt)
         with pytest.raises(KeyboardInterrupt):
             rollout.run(TASKS)
         assert isinstance(rollout.policy, APIPolicy)

@@ -84,7 +84,7 @@ def test_branches_share_turns_and_tokens_with_their_root_and_go_on_truly(history
         rollout = rollout_of(
             env, HFBackend(model), CHAT, sampling=Sampling(6), history=history, seed=1
         )
-        episodes = play_branched(rollout, task_ids, group_size=4, roots=1, stream=(0,))
+        episodes = play_branched(rollout.run, task_ids, group_size=4, roots=1, stream=(0,))
     assert [episode.task_id for episode in episodes] == task_ids
     for start in (0, 4):
         base, *branches = episodes[start : start + 4]
@@ -114,7 +114,7 @@ def test_worker_processes_play_branches_too() -> None:
             rollout = rollout_of(
                 env, HFBackend(tiny_model("qwen3")), CHAT, sampling=Sampling(4), seed=1
             )
-            results.append(play_branched(rollout, ["counting_40"] * 3, group_size=3, roots=1))
+            results.append(play_branched(rollout.run, ["counting_40"] * 3, group_size=3, roots=1))
     assert results[0] == results[1]
 
 
@@ -139,7 +139,7 @@ def test_an_environment_that_answers_otherwise_fails_its_branches() -> None:
             failure_rules=FailureRules(retries=0, max_failed_share=0.1, max_outage=0),
         )
         with pytest.raises(EnvFailure, match="branching needs an environment that always answers"):
-            play_branched(rollout, ["counting_40"] * 5, group_size=5, roots=1)
+            play_branched(rollout.run, ["counting_40"] * 5, group_size=5, roots=1)
 
 
 # What first turns learn ---------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def vector(slots: int = 8) -> TextVectorEnv:
 
 
 def ask(groups: CarriedGroups, *tasks: str, size: int = 2) -> None:
-    groups.ask([{"prompt": task, "number": n} for task in tasks for n in range(size)])
+    groups.request([{"prompt": task, "number": n} for task in tasks for n in range(size)])
 
 
 def test_complete_groups_are_taken_and_the_others_go_on_until_they_are_due() -> None:

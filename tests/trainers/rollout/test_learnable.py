@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from trainers.rollout.learnable import LEAST, LearnableTasks
-from trainers.trl_bridge.sampler import LearnableOrder
+from trainers.trl_bridge.sampler import learnable_order
 
 NUM = 20
 TASKS = [f"a_{n}" for n in range(NUM)]
@@ -74,7 +74,7 @@ def test_an_order_draws_when_asked_and_repeats_within_an_epoch() -> None:
 
     learnable, state = tasks(), State()
     places = [0, 0, 1, 1, 2, 2]
-    order = LearnableOrder(places, learnable, num_draws=3, state=lambda: state)  # type: ignore[arg-type, return-value]
+    order = learnable_order(places, learnable, num_draws=3, state=lambda: state)  # type: ignore[arg-type, return-value]
     rows: Iterator[int] = iter(order)
     first = [next(rows), next(rows)]
     assert first[0] == first[1]

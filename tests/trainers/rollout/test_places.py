@@ -1,4 +1,4 @@
-"""Several batches that are played at once share the places for episodes."""
+"""Several batches that are played at once share a capacity for episodes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import gymnasium as gym
 
 from tests.helpers import COUNTING_ID, register_helpers
 from trainers.policies.scripted import ExpertPolicy
-from trainers.rollout.batch import Batch
-from trainers.rollout.env_slots import Places
-from trainers.rollout.pause import wait_for
-from trainers.rollout.rollout import Rollout
+from trainers.rollout.env_slots import Capacity, wait_for
+from trainers.rollout.rollout import Batch, Rollout
 from wrappers import TextVectorEnv
 
 register_helpers()
@@ -35,24 +33,26 @@ def play_together(batches: list[Batch], most: int) -> None:
         wait_for([batch.pause for batch in under_way])
 
 
-def test_no_more_episodes_are_under_way_than_there_are_places_and_they_are_the_same() -> None:
-    places = Places(3)
+def test_no_more_episodes_are_under_way_than_the_capacity_and_they_are_the_same() -> None:
+    capacity = Capacity(3)
     with vector() as one, vector() as other, vector() as alone:
-        batches = [Rollout(env, ExpertPolicy()).begin(TASKS, places=places) for env in (one, other)]
+        batches = [
+            Batch(Rollout(env, ExpertPolicy()), TASKS, capacity=capacity) for env in (one, other)
+        ]
         assert [batch.num_waiting for batch in batches] == [7, 7]
         play_together(batches, most=3)
         assert [batch.num_waiting for batch in batches] == [0, 0]
         expected = [t.to_json() for t in Rollout(alone, ExpertPolicy()).run(TASKS)]
         for batch in batches:
             assert [t.to_json() for t in batch.finish()] == expected
-    assert places.free == 3
+    assert capacity.free == 3
 
 
-def test_a_batch_that_is_given_up_gives_its_places_back() -> None:
-    places = Places(3)
+def test_a_batch_that_is_given_up_gives_its_capacity_back() -> None:
+    capacity = Capacity(3)
     with vector() as env:
-        batch = Rollout(env, ExpertPolicy()).begin(TASKS, places=places)
+        batch = Batch(Rollout(env, ExpertPolicy()), TASKS, capacity=capacity)
         turns = batch.next_turns()
-        assert turns and (len(batch.live), places.free) == (3, 0)
+        assert turns and (len(batch.live), capacity.free) == (3, 0)
         batch.abandon()
-    assert places.free == 3
+    assert capacity.free == 3

@@ -10,7 +10,7 @@ import torch
 
 from tests.trainers.toys import make_model
 from trainers.runs.folder import read_metrics
-from trainers.runs.weight_changes import CHANGED
+from trainers.runs.health import CHANGED
 
 LOST = "the trained weights are bfloat16"
 

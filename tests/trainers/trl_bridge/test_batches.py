@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from trainers.trl_bridge.batches import has_signal, regroup, row_weights, trim_padding
+from trainers.trl_bridge.batch import has_signal, regroup, row_weights, trim_padding
 
 
 def padded_batch() -> dict[str, Any]:

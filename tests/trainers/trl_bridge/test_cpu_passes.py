@@ -14,8 +14,8 @@ from trl.trainer import utils
 
 from tests.trainers.toys import episode, gradient, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
-from trainers.trl_bridge import cpu_passes
-from trainers.trl_bridge.cpu_passes import (
+from trainers.trl_bridge import passes as cpu_passes
+from trainers.trl_bridge.passes import (
     checkpoint_large_passes,
     give_back_memory,
     small_tiles,

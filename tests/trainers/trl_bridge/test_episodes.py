@@ -237,8 +237,8 @@ def test_regrouping_micro_batches_changes_no_gradient(
     ]
     options = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, **terms}
     regrouped = gradient(scripted(played, **options))
-    monkeypatch.setattr("trainers.trl_bridge.batches.regroup", lambda batches, _size: batches)
-    monkeypatch.setattr("trainers.trl_bridge.batches.trim_padding", lambda batch: batch)
+    monkeypatch.setattr("trainers.trl_bridge.batch.regroup", lambda batches, _size: batches)
+    monkeypatch.setattr("trainers.trl_bridge.batch.trim_padding", lambda batch: batch)
     plain = gradient(scripted(played, **options))
     assert torch.allclose(regrouped, plain, atol=1e-6)
 
@@ -279,7 +279,7 @@ def test_rows_stay_where_they_are_where_an_optimizer_step_takes_part_of_a_batch(
 ) -> None:
     regrouped: list[int] = []
     monkeypatch.setattr(
-        "trainers.trl_bridge.batches.regroup",
+        "trainers.trl_bridge.batch.regroup",
         lambda batches, _size: regrouped.append(1) or batches,
     )
     trainer = scripted(

@@ -16,7 +16,7 @@ from trl import GRPOTrainer
 from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from tests.trainers.toys import FAILED, episode, gradient, make_folder, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
-from trainers.trl_bridge.metrics import LARGEST, MEANS, OF_ROWS, SMALLEST, TokenMetrics
+from trainers.trl_bridge.metrics import LARGEST, MEANS, ROW_METRICS, SMALLEST, TokenMetrics
 
 Maker = Callable[..., Scripted]
 
@@ -164,7 +164,7 @@ def test_trl_has_no_other_means_over_tokens_than_those_that_are_joined() -> None
 
 def test_trl_has_no_other_lengths_of_rows_than_those_that_are_replaced() -> None:
     source = inspect.getsource(GRPOTrainer._generate)
-    assert {*re.findall(r'"(completions/[^"]+)"', source)} == {*OF_ROWS}
+    assert {*re.findall(r'"(completions/[^"]+)"', source)} == {*ROW_METRICS}
 
 
 class Alone:
@@ -189,7 +189,7 @@ def test_an_entry_is_over_all_its_tokens_and_the_next_begins_anew() -> None:
             torch.tensor(mask),
             mean={"gap": torch.tensor(values)},
             largest={"gap/max": torch.tensor(values)},
-            of_trl={"entropy": entropy, "clip_ratio/low_min": entropy or nan},
+            trl_metrics={"entropy": entropy, "clip_ratio/low_min": entropy or nan},
         )
     assert logged == {
         "gap": [2.0], "gap/max": [3.0], "entropy": [2.0], "clip_ratio/low_min": [1.0],
