@@ -67,6 +67,55 @@ def check_attributes(env: Any) -> None:
         )
 
 
+def check_play(env: Any, base: Any) -> None:
+    """Check that actions reach a scenario's `play`, and that `play` reaches each of its verbs.
+
+    Args:
+        env: the environment.
+        base: `TextEnv`.
+
+    Raises:
+        TypeError: it has neither `play` nor `apply`, its `play` stands over an `apply` that never
+            calls it, or an earlier verb reads the actions of a later one.
+    """
+    scenario = type(env)
+    if scenario.apply is base.apply:
+        if scenario.play is base.play:
+            raise TypeError(
+                f"{scenario.__name__} must write play(verb, **arguments), or apply(action)"
+            )
+        _check_shadowing(env)
+        return
+    play, apply = (
+        next(owner for owner in scenario.__mro__ if name in vars(owner))
+        for name in ("play", "apply")
+    )
+    code = getattr(scenario.apply, "__code__", None)
+    if play is apply or not issubclass(play, apply) or code is None:
+        return
+    if not {"play", "apply"} & set(code.co_names):
+        raise TypeError(
+            f"{play.__name__}.play is never called, for {apply.__name__} reads actions in an apply "
+            "of its own; write apply(action) in place of play"
+        )
+
+
+def _check_shadowing(env: Any) -> None:
+    """Raise `TypeError` where an earlier verb reads whatever a later one may say."""
+    for index, verb in enumerate(env.verbs):
+        if verb.patterns:
+            continue
+        action = verb.fill(
+            {name: "1" if name in verb.integers else "x" for name in verb.parameters}
+        )
+        for earlier in env.verbs[:index]:
+            if earlier.read(action) is not None:
+                raise TypeError(
+                    f"{type(env).__name__}: {verb.form!r} is never played, for {earlier.form!r} "
+                    f"is read first; set {verb.name} before {earlier.name} in verbs, or reword one"
+                )
+
+
 def own_values(env: Any) -> list[Any]:
     """Return the values of the attributes that `TextEnv.__init__` sets, for `check_names`."""
     values = vars(env)

@@ -30,6 +30,7 @@ from agentgym_envs.core.checks import (
     check_beginning,
     check_extra_info,
     check_names,
+    check_play,
     checked_outcome,
     checked_task_set,
     name_taken,
@@ -98,7 +99,10 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     """The scenario's tasks, unless `__init__` is given them."""
 
     verbs: tuple[ActionVerb, ...]
-    """The actions there are; the formats `function_call` and `code` are made from them."""
+    """The actions there are; the formats `function_call` and `code` are made from them.
+
+    An action belongs to the first verb that reads it, in every format: the more specific of two
+    comes first."""
 
     default_max_turns: int
     """Turns of an episode where `max_turns` is not given."""
@@ -136,10 +140,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     ) -> None:
         self.task_set = checked_task_set(self, task_set)
         check_attributes(self)
-        if type(self).apply is TextEnv.apply and type(self).play is TextEnv.play:
-            raise TypeError(
-                f"{type(self).__name__} must write play(verb, **arguments), or apply(action)"
-            )
+        check_play(self, TextEnv)
         if compat not in COMPATIBILITIES:
             raise ValueError(f"unknown compat {compat!r}; allowed: None, 'agentgym'")
         if max_turns is not None:

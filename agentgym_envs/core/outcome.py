@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
 
 INFO_KEYS: tuple[str, ...] = (
     "task_id",  # str
@@ -39,6 +39,28 @@ UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 """The error of such a record."""
 
 
+class _NoInfo(Mapping[str, Any]):
+    """The empty `Outcome.info` that all outcomes share: it cannot change, and can be pickled."""
+
+    def __getitem__(self, key: str) -> NoReturn:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+    def __reduce__(self) -> str:
+        return "_NO_INFO"
+
+
+_NO_INFO = _NoInfo()
+
+
 class Outcome(NamedTuple):
     """A scenario's answer to one action.
 
@@ -58,7 +80,7 @@ class Outcome(NamedTuple):
     reward: float = 0.0
     terminated: bool = False
     truncated: bool = False
-    info: Mapping[str, Any] = {}
+    info: Mapping[str, Any] = _NO_INFO
     success: bool | None = None
     score: float | None = None
     is_valid: bool | None = None

@@ -14,6 +14,7 @@ from agentgym_envs.actions.compat import RestParser, WholeTextParser
 from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.core.game import GameEnv
 from agentgym_envs.core.tasks import TaskSpec
+from agentgym_envs.sciworld.baselines import goal_steps
 from agentgym_envs.sciworld.compat import AgentGymEpisode
 from agentgym_envs.sciworld.episode import DefaultEpisode, Episode
 from agentgym_envs.sciworld.jvm import installation
@@ -48,6 +49,10 @@ class SciWorldEnv(GameEnv[Episode]):
         "Focus only on what the task asks for: focusing on anything else fails the task for good."
     )
     verbs = CALLABLE
+    baselines = {
+        "first_alternative": lambda env: goal_steps(env.game),
+        "second_alternative": lambda env: goal_steps(env.game, alternative=1),
+    }
     default_max_turns = DefaultEpisode.default_max_turns
     reward_range = (-1.0, 1.0)
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {

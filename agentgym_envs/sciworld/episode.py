@@ -39,9 +39,11 @@ class Episode(Game):
         first_observation: what the policy reads first.
         points: the official wrapper's score, -100 to 100.
         is_over: the simulator has ended it.
+        reply_text: the simulator's last answer; empty where it could not read the action.
     """
 
     is_over = False
+    reply_text = ""
     default_max_turns: int
     drops_questions: bool
     """Whether an action that is no number, after a question, is played."""
@@ -100,6 +102,7 @@ class Episode(Game):
 
     def _play(self, action: str) -> Reply | None:
         """Play an action; None where the simulator cannot read it."""
+        self.reply_text = ""
         if len(action) > answers.MAX_LENGTH:
             return None
         self._listing = None
@@ -109,6 +112,7 @@ class Episode(Game):
             return None
         if reply.text == answers.NOT_KNOWN:
             return None
+        self.reply_text = reply.text
         is_question = answers.is_question(reply.text)
         is_idle = not reply.text or is_question or is_refusal(reply.text)
         self._history.append(PastAction(action, is_idle, self._names.solution_of(action)))

@@ -35,6 +35,7 @@ PANELS = (
     ("Maze", "rooms", 60),
     ("TextCraft", "test", None),
     ("BabyAI", "test", None),
+    ("SciWorld", "paper_test", None),
     ("ALFWorld", "test", None),
     ("ALFWorld", "test", 12),
     ("ALFWorld", "unseen", 12),
@@ -98,13 +99,14 @@ def strongest(
     Returns:
         None where no baseline was measured on these data under this turn limit.
     """
-    # The panel `paper_test` is a part of the split `test`.
-    split = split.removeprefix("paper_")
+    # The panel `paper_test` is a part of the split `test`; a split or the panel was measured.
+    splits = (split, split.removeprefix("paper_"))
     numbers = set(map(_number, task_ids))
     rows = [
         Baseline(row.policy, wilson(len(numbers.intersection(row.solved)), len(numbers)))
         for row in measured()
-        if (row.env_id, row.source, row.split) == (env_id, source, split)
+        if (row.env_id, row.source) == (env_id, source)
+        and row.split in splits
         and (row.is_default if max_turns is None else row.max_turns == max_turns)
     ]
     return max(rows, key=lambda row: row.success.value, default=None)

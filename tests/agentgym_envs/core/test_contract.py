@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -200,7 +201,55 @@ def test_the_suite_says_that_names_with_capitals_come_in_small_letters() -> None
     assert "name things in small letters" in str(raised.value.remedy)
 
 
+def test_a_play_that_nobody_calls_is_refused() -> None:
+    class Reading(PanelEnv):
+        def apply(self, action: str) -> Outcome:
+            return Outcome(action)
+
+    class Playing(Reading):
+        def play(self, verb: str, **arguments: Any) -> Outcome:
+            return Outcome.won("Well done.")
+
+    class Counting(PanelEnv):
+        def apply(self, action: str) -> Outcome:
+            return super().apply(action)
+
+    class Counted(Counting):
+        def play(self, verb: str, **arguments: Any) -> Outcome:
+            return Outcome.won("Well done.")
+
+    Reading()
+    with pytest.raises(TypeError, match=r"Playing\.play is never called, for Reading reads"):
+        Playing()
+    assert begun(Counted).step("press red")[1] == 1.0
+
+
+def test_a_verb_that_another_hides_is_refused() -> None:
+    take = ActionVerb("take", "take {thing}", "Take a thing.")
+    take_from = ActionVerb("take_from", "take {thing} from {place}", "Take it from a place.")
+
+    class Hiding(PanelEnv):
+        verbs = (take, take_from)
+
+    class Ordered(PanelEnv):
+        verbs = (take_from, take)
+
+    with pytest.raises(TypeError, match="set take_from before take in verbs"):
+        Hiding()
+    observation = begun(Ordered).step("take key from box")[0]
+    assert observation.startswith("take_from {'thing': 'key', 'place': 'box'}")
+
+
 # Outcomes -----------------------------------------------------------------------------------------
+
+
+def test_the_info_that_outcomes_share_cannot_change_and_travels() -> None:
+    outcome = Outcome("Yes.")
+    assert outcome.info == {}
+    assert pickle.loads(pickle.dumps(outcome)) == outcome
+    assert copy.deepcopy(outcome).info is outcome.info
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        outcome.info["key"] = 1  # type: ignore[index]
 
 
 def answered(outcome: Outcome) -> tuple[float, bool, dict[str, Any]]:

@@ -12,13 +12,24 @@ from trainers.evaluate import main
 from trainers.evaluation import baselines
 from trainers.evaluation.baselines import PANELS, Measured, measure, measured, strongest
 
-NEEDED = {"WebShop": "rapidfuzz", "SearchQA": "bm25s", "WebArena": "lxml"}
-SLOW = ("SearchQA", "WebArena")
+NEEDED = {
+    "WebShop": "rapidfuzz",
+    "SearchQA": "bm25s",
+    "WebArena": "lxml",
+    "SciWorld": "scienceworld",
+    "MiniWoB": "playwright",
+}
+MARKS = {
+    "SearchQA": [pytest.mark.slow],
+    "WebArena": [pytest.mark.slow],
+    "SciWorld": [pytest.mark.slow],
+    "MiniWoB": [pytest.mark.slow, pytest.mark.browser],
+}
 
 
 @pytest.mark.parametrize(
     ("name", "split", "max_turns"),
-    [pytest.param(*p, marks=[pytest.mark.slow] if p[0] in SLOW else []) for p in PANELS],
+    [pytest.param(*panel, marks=MARKS.get(panel[0], [])) for panel in PANELS],
 )
 def test_what_is_shipped_is_what_the_baselines_reach(
     name: str, split: str, max_turns: int | None
