@@ -57,7 +57,10 @@ class VLLMProcess:
         self.start()
 
     def start(self) -> None:
-        """Start it, at the same address where it has ended; `wait` waits until it answers."""
+        """Start the server, at the same address as before.
+
+        `wait` waits until it answers.
+        """
         # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
         further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
         self.child = Child(
@@ -92,7 +95,7 @@ class VLLMProcess:
 
 @contextmanager
 def vllm_servers(model: str | Path, folder: Path, count: int = 1) -> Iterator[list[VLLMProcess]]:
-    """Run so many servers of a model, and end them.
+    """Run `count` servers of a model until the end of the `with` block.
 
     Args:
         model: a folder.

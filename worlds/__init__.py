@@ -1,1 +1,1 @@
-"""Makes the worlds that the packages ship as data; like `tests/`, it is not installed."""
+"""Makers of the worlds that the packages ship as data. They are not installed."""

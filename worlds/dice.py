@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Dice(dice.Dice):
-    """Draws from a stream that a key fixes; see `agentgym_envs.content.dice.Dice`."""
+    """Draws from a stream that a key fixes, as `agentgym_envs.content.dice.Dice`."""
 
     def uniform(self, low: float, high: float) -> float:
         """Return a number from low up to high."""
@@ -32,7 +32,10 @@ class Dice(dice.Dice):
         return items[int(self.random() ** 2.2 * len(items))]
 
     def weighted(self, items: Sequence[Item], cumulative: Sequence[float]) -> Item:
-        """Return one of the items by weight; `cumulative` holds the weights' running sums."""
+        """Return one of the items by weight.
+
+        `cumulative` holds the weights' running sums.
+        """
         place = bisect.bisect(cumulative, self.random() * cumulative[-1], hi=len(items) - 1)
         return items[place]
 

@@ -20,7 +20,7 @@ def packed(rows: Iterable[object]) -> bytes:
 
 
 def write_rows(folder: Path, files: PackedRows, content: bytes, sources: Iterable[str]) -> str:
-    """Write packed rows into a folder, with the digest of what they are made from.
+    """Write packed rows into a folder, with the digest of their sources.
 
     Rows that are there already stay as they are: another version of the compressor would write
     other bytes.

@@ -1,4 +1,4 @@
-"""The digest of what content is made from, by which a test sees that it must be made again."""
+"""The digest of content's sources, by which a test sees that it must be made again."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def read_words(path: str) -> dict[str, Any]:
-    """Return what a file holds, its lists as tuples.
+    """Return a file's content, its lists as tuples.
 
     Args:
         path: relative to the folder `worlds`, such as `sites/reddit/writing.toml`.

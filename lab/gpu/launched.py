@@ -32,7 +32,7 @@ _SMALL = ("--num_episodes", "4", "--max_steps", "2", "--per_device_train_batch_s
 
 
 def launched(setting: Setting, part: str) -> Iterator[Reading]:
-    """Yield what the part's training took and where its loss came to.
+    """Yield the cost and the loss of a part's training.
 
     Args:
         setting: where and at which size.
@@ -85,7 +85,7 @@ def command_line(part: str, notes: Path, options: Sequence[str], *, num_gpus: in
 
 
 def values_of(run: Path, notes: Path) -> dict[str, Any]:
-    """Return what a run's metrics and its processes' notes say.
+    """Return the values of a run's metrics and its processes' notes.
 
     Args:
         run: the run's folder.

@@ -1,4 +1,4 @@
-"""SmolLM2 on TextCraft by the public commands: the expert's episodes, SFT, GRPO, and the test."""
+"""SmolLM2 on TextCraft by the public commands: expert episodes, SFT, GRPO and test."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ SMALL = Plan(
 
 
 def learning(setting: Setting, _part: str) -> Iterator[Reading]:
-    """Yield success on the test tasks before, between and after; the curve goes into the folder.
+    """Yield success on the test tasks before, between and after.
+
+    The learning curve goes into the folder.
 
     A second call goes on where the first was ended, within a training run too.
     """

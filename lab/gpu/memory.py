@@ -12,7 +12,7 @@ COLUMN = "peak GB"
 
 
 def reset_peak() -> None:
-    """Free what is not used, and forget the GPU's peak; a process's own cannot be forgotten."""
+    """Free unused memory, and reset the GPU's peak. A process's own peak cannot be reset."""
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
@@ -29,6 +29,6 @@ def peak_gigabytes() -> float:
 
 
 def finish_kernels() -> None:
-    """Wait until the GPU has done what it was given, so that a clock can be read."""
+    """Wait for the GPU's queued work, so that a clock can be read."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

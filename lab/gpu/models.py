@@ -1,4 +1,4 @@
-"""Models of Qwen2.5's shapes with random weights, made here, for whoever has no network.
+"""Models of Qwen2.5's shapes with random weights, for machines without network.
 
 The numbers are those of Qwen2.5-0.5B's and 3B's `config.json`. The tokenizer has a token for each
 word of the environment's texts, so that histories are about as long as under the real one, and
@@ -59,7 +59,7 @@ def shapes(*, small: bool) -> tuple[Shape, Shape]:
 
 
 def model_folder(shape: Shape, parent: Path) -> Path:
-    """Return the folder of a model in bfloat16 with its tokenizer, which is made where it is not.
+    """Return the folder of a bfloat16 model with its tokenizer, making it if missing.
 
     Args:
         shape: the model's.

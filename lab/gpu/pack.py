@@ -1,4 +1,4 @@
-"""Packs what is missing on a machine that can fetch nothing: wheels, and the model smollm2.
+"""Packs wheels and the model smollm2 for a machine without network.
 
 The versions are those that are installed here. Files are cut into parts, for a machine that is
 handed so many bytes at a time; `lab.gpu.unpack` joins them there.
@@ -104,7 +104,7 @@ def unmet(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def installed_there(file: str | None, python: str) -> dict[str, str | None]:
-    """Return the names of what the other machine has, with the versions where they are known.
+    """Return the packages of the other machine, with the versions that are known.
 
     Args:
         file: see `make_pack`.
@@ -117,7 +117,7 @@ def installed_there(file: str | None, python: str) -> dict[str, str | None]:
 
 
 def missing(python: str, there: Mapping[str, str | None]) -> list[str]:
-    """List what is to be taken along, as pip takes it.
+    """List the packages to take along, as pip's requirements.
 
     Args:
         python: the other machine's version.
@@ -146,20 +146,20 @@ def closure(roots: Iterable[str], python: str) -> dict[str, SpecifierSet]:
     Raises:
         UsageError: one is not installed here, so that nothing is known of what it requires.
     """
-    found: dict[str, SpecifierSet] = {}
+    specifiers: dict[str, SpecifierSet] = {}
     waiting = [Requirement(root) for root in roots]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         requirement = waiting.pop()
         name, extras = canonicalize_name(requirement.name), frozenset(requirement.extras)
-        found[name] = found.get(name, SpecifierSet()) & requirement.specifier
+        specifiers[name] = specifiers.get(name, SpecifierSet()) & requirement.specifier
         if (name, extras) in seen:
             continue
         seen.add((name, extras))
         _version(name)
         further = map(Requirement, metadata.requires(name) or ())
         waiting.extend(one for one in further if _is_required(one, extras, python))
-    return found
+    return specifiers
 
 
 def _version(name: str) -> str:

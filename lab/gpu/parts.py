@@ -1,4 +1,4 @@
-"""The parts, in the order in which they run: what each needs and how long it may take.
+"""The parts in the order in which they run, with their requirements and time limits.
 
 Imports nothing heavy; a part's own module is imported in the part's process.
 """
@@ -56,7 +56,7 @@ class Part:
         purpose: what it shows, for the report.
         target: `module:function`, called with the setting and the part's name; yields readings.
         seconds: that it may take at full size, at most `LONGEST`.
-        needs: importable packages, each with what is told where it is missing.
+        needs: importable packages, each with the message where it is missing.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Part:
 
     @property
     def reason_to_skip(self) -> str | None:
-        """Why it cannot run here; None where it can."""
+        """Return why the part cannot run here, or None if it can."""
         return next((reason for name, reason in self.needs if find_spec(name) is None), None)
 
 
@@ -149,5 +149,5 @@ PARTS = {part.name: part for part in _ALL}
 
 
 def select(names: Sequence[str] | None) -> list[Part]:
-    """Return the named parts in the order in which they run; all of them without names."""
+    """Return the named parts in the order in which they run, or all of them for None."""
     return [part for part in _ALL if names is None or part.name in names]

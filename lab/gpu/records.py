@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 @dataclass
 class Record:
-    """What is known of a part.
+    """The record of a part's run.
 
     Attributes:
         part: its name.
@@ -68,7 +68,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_record(folder: Path, part: str) -> Record | None:
-    """Return a part's record; None where it never ran."""
+    """Return a part's record, or None if it never ran."""
     stored = read_json(record_path(folder, part))
     if not stored:
         return None

@@ -1,4 +1,4 @@
-"""The report of what ran, and the same numbers as tables for the docs."""
+"""The report of the parts' runs, and the same numbers as tables for the docs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TAIL = 30
 
 
 def write_report(folder: Path) -> Path:
-    """Write the report and the tables of what is on record.
+    """Write the report and the tables of all records.
 
     Args:
         folder: of the records.
@@ -70,10 +70,10 @@ def section(part: Part, record: Record) -> str:
 
 
 def _cells(reading: Reading, columns: Sequence[str]) -> tuple[str, ...]:
-    return (reading.name, *(_shown(reading.values.get(column)) for column in columns))
+    return (reading.name, *(_cell_text(reading.values.get(column)) for column in columns))
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else str(value)

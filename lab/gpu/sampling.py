@@ -51,7 +51,7 @@ SMALL = Load(episodes=4, turns=2, tokens=8, repeats=1)
 
 
 class GenerateBackend:
-    """`Backend` by `generate`, which encodes the whole history anew at every turn.
+    """`Backend` by `generate`, which encodes the complete history again every turn.
 
     It returns no log-probabilities: those of what it samples are 0.
 
@@ -96,7 +96,7 @@ class GenerateBackend:
         """Do nothing: nothing is kept."""
 
     def reseed(self, seed: int) -> None:
-        """Start torch's random numbers anew."""
+        """Seed torch's random numbers."""
         torch.manual_seed(seed)
 
     def sync_weights(self, global_step: int) -> None:
@@ -118,7 +118,7 @@ def vllm_rollouts(setting: Setting, _part: str) -> Iterator[Reading]:
     from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 
     # A second engine would need a second process: vLLM gives no memory back within one, and torch
-    # refuses to capture CUDA graphs anew.
+    # refuses to capture CUDA graphs again.
     shape, _ = shapes(small=setting.small)
     ground = _Ground(shape, setting, SMALL if setting.small else Load())
     backend = VLLMBackend.of_model(ground.model, max_length=4096)
@@ -159,14 +159,14 @@ class _Ground:
         del self.model
 
     def sides(self) -> dict[str, Callable[[Stopwatch], None]]:
-        """Return what is measured, by name."""
+        """Return the functions to measure, by name."""
         hf = partial(self.play, lambda: HFBackend(self.model))
         launched = partial(self.play, lambda: HFBackend(self.model, cuda_graphs=False))
-        anew = partial(self.play, self._bare)
+        bare = partial(self.play, self._bare)
         return {
             "rollout, HF backend": hf,
             "rollout, HF backend without CUDA graphs": launched,
-            "the same turns by `generate`": anew,
+            "the same turns by `generate`": bare,
             "one call of `generate`": self._one_call,
         }
 

@@ -1,6 +1,6 @@
-"""Steps of GRPO from Python: how long they take, how much of it is sampling, how far it is off.
+"""Steps of GRPO from Python: their duration, the share of sampling, and precision.
 
-What a random model writes is never right, so episodes are paid in turns: every group then has
+What a random model writes is never right, so every second episode is rewarded: each group then has
 advantages, and every row is trained.
 """
 
@@ -68,7 +68,7 @@ class Case:
 
 
 def steps(setting: Setting, _part: str) -> Iterator[Reading]:
-    """Yield what a step takes: all weights of both shapes, and an adapter on the larger."""
+    """Yield the duration of a step: all weights of both shapes, and an adapter on the larger."""
     names = [shape.name for shape in shapes(small=setting.small)]
     half, three = _random_models(setting)
     for case in (
@@ -123,7 +123,7 @@ def _timed(case: Case, setting: Setting) -> Reading:
 def step_values(
     case: Case, logs: Sequence[dict[str, float]], seconds: Sequence[float]
 ) -> dict[str, Any]:
-    """Return what a step takes, the first one left out."""
+    """Return the duration of a step and its sampling, without the first one."""
     sampling = fmean(log["rollout_time"] for log in logs[1:])
     a_step = fmean(seconds[1:])
     return {
@@ -155,8 +155,8 @@ def _rounded(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def paid_in_turns(trajectories: list[Any], **_columns: Any) -> list[float]:
-    """Pay every second episode."""
+def alternating_reward(trajectories: list[Any], **_columns: Any) -> list[float]:
+    """Reward every second episode."""
     return [float(place % 2) for place in range(len(trajectories))]
 
 
@@ -212,7 +212,7 @@ def train(case: Case, setting: Setting) -> tuple[list[dict[str, float]], list[fl
             backend=case.backend,
             save_trajectories_every=0,
         ),
-        reward_funcs=paid_in_turns,
+        reward_funcs=alternating_reward,
         processing_class=tokenizer,
         peft_config=LoraConfig(r=16, target_modules="all-linear") if case.lora else None,
         callbacks=[times],

@@ -1,4 +1,4 @@
-"""`python -m lab.gpu.traced FILE MODULE ...`: runs a module and notes what it has taken.
+"""`python -m lab.gpu.traced FILE MODULE ...`: runs a module and notes its resources.
 
 FILE gets a JSON object; of several processes each writes its own, FILE with its rank.
 """

@@ -1,4 +1,4 @@
-"""Joins the parts of a pack and makes an environment of them; needs Python and its pip alone.
+"""Joins the parts of a pack and makes an environment. Needs Python and its pip alone.
 
 The environment finds what is installed beside this Python, and the pack's wheels before it. A
 virtual environment made from another one would not see the other's packages, so their folders are
@@ -27,14 +27,14 @@ _SEEN = "import trl, gymnasium, minigrid, trainers; from trainers import AgentGR
 
 
 class PackError(Exception):
-    """A pack is not whole, or does not fit this machine; the message says what helps."""
+    """A pack is incomplete or does not fit this machine. The message names the remedy."""
 
 
 def main(words: Sequence[str]) -> int:
     """Unpack.
 
     Args:
-        words: the folder of the parts, and the environment's, which is made anew.
+        words: the folder of the parts, and the environment's, which is replaced.
 
     Returns:
         the exit status: 2 where the pack is not whole or does not fit.
@@ -58,7 +58,7 @@ def join(folder: Path, wheels: Path) -> tuple[Path, list[str]]:
 
     Args:
         folder: of the parts.
-        wheels: where the files go, which is made anew.
+        wheels: where the files go, which is replaced.
 
     Returns:
         `wheels`, and the names of those that are to be installed.
@@ -106,10 +106,10 @@ def _piece(folder: Path, piece: dict[str, Any]) -> bytes:
 
 
 def make_environment(folder: Path) -> Path:
-    """Make a virtual environment that also finds what this Python does.
+    """Make a virtual environment that also finds this Python's packages.
 
     Args:
-        folder: is made anew.
+        folder: is replaced.
 
     Returns:
         its Python.

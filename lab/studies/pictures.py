@@ -20,9 +20,9 @@ AVERAGED = 5  # optimizer steps of a curve's moving average
 
 @contextmanager
 def drawing(path: Path, panels: int = 1, *, width: float = 5.0) -> Iterator[list[Any]]:
-    """Yield panels beside each other, with one scale upwards from 0; then write the picture.
+    """Yield panels side by side, on one scale from 0 upwards. Then write the picture.
 
-    Matplotlib is imported here: whoever only prints tables does without.
+    Matplotlib is imported here: printing tables does not need it.
 
     Args:
         path: of the picture.

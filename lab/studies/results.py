@@ -1,4 +1,4 @@
-"""What the runs of a study left in a ground's folder."""
+"""The results of a study's runs in a ground's folder."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Results:
         return self.trained.get(self.study.reference)
 
     def gain(self, row: Row) -> Estimate:
-        """Return the gain of a variant over the start; see `gain_over_seeds`."""
+        """Return the gain of a variant over the start, by `gain_over_seeds`."""
         return gain_over_seeds(self.start.results, row.results)
 
     def differences(self, row: Row) -> dict[int, float]:

@@ -15,7 +15,7 @@ from trainers.models.loading import resolve_model
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status."""
+    """Run the command and return its exit status."""
     log, *words = sys.argv[1:] if argv is None else argv
     server = VLLMProcess(resolve_model("tiny"), Path(log))
     try:

@@ -1,4 +1,4 @@
-"""What the file of a study says, and the runs that come of it."""
+"""A study's file and the runs that it defines."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _interval(gain: Estimate) -> str:
     return f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
 
 
-def _of_trained(cell: Callable[[Results, Row], str]) -> Cell:
+def _for_variants(cell: Callable[[Results, Row], str]) -> Cell:
     """Return the cells of a column that only variants have."""
     return lambda results, row, _: cell(results, row) if row.is_trained else ""
 
@@ -129,21 +129,23 @@ CELLS: dict[str, Cell] = {
     "success_and_seeds": lambda _, row, __: f"{_mean_success(row):.1%} ({len(row.results)})",
     "subtask_success": lambda _, row, subtask: f"{_mean_subtask(row, subtask):.1%}",
     "turns": lambda _, row, __: f"{np.mean([r.mean_turns for r in row.results.values()]):.1f}",
-    "gain": _of_trained(lambda results, row: f"{100 * results.gain(row).value:+.1f} points"),
-    "interval": _of_trained(lambda results, row: _interval(results.gain(row))),
-    "points": _of_trained(lambda results, row: _in_points(results.gain(row))),
+    "gain": _for_variants(lambda results, row: f"{100 * results.gain(row).value:+.1f} points"),
+    "interval": _for_variants(lambda results, row: _interval(results.gain(row))),
+    "points": _for_variants(lambda results, row: _in_points(results.gain(row))),
     "difference": _difference,
     "mean_difference": _mean_difference,
     "difference_by_task": _difference_by_task,
-    "success_at_tokens": _of_trained(_success_at_tokens),
-    "sampled_tokens": _of_trained(
+    "success_at_tokens": _for_variants(_success_at_tokens),
+    "sampled_tokens": _for_variants(
         lambda results, row: f"{results.mean_of_last(row, 'tokens') / 1e3:.0f}k"
     ),
-    "training_time": _of_trained(
+    "training_time": _for_variants(
         lambda results, row: f"{results.mean_of_last(row, 'seconds'):.0f} s"
     ),
-    "last_horizon": _of_trained(lambda results, row: f"{results.mean_of_last(row, 'horizon'):.0f}"),
-    "steps_behind": _of_trained(lambda _, row: f"{_mean_logged(row, 'async/staleness'):.2f}"),
-    "step_time": _of_trained(lambda _, row: f"{_mean_logged(row, 'step_time'):.1f} s"),
+    "last_horizon": _for_variants(
+        lambda results, row: f"{results.mean_of_last(row, 'horizon'):.0f}"
+    ),
+    "steps_behind": _for_variants(lambda _, row: f"{_mean_logged(row, 'async/staleness'):.2f}"),
+    "step_time": _for_variants(lambda _, row: f"{_mean_logged(row, 'step_time'):.1f} s"),
 }
 """The cells of a column, as studies' files name them."""

@@ -173,7 +173,7 @@ def _original(name: str, checkout: str, python: str) -> Iterator[Server]:
 
 @contextmanager
 def _started(command: Sequence[str], folder: Path | None) -> Iterator[int]:
-    """Run a server until the end of the `with` block; its port."""
+    """Run a server until the end of the `with` block, and yield its port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""A training step in lockstep, with overlap, and played ahead of the update, against a vLLM server.
+"""A training step in lockstep, with overlap, and prefetched, against a vLLM server.
 
 Every turn of the environments takes an artificial delay, asleep, the same on all sides; what is
 played is steered, so that all sides train on the same tasks, turns and numbers of tokens. So
@@ -69,7 +69,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Work:
-    """What a run does.
+    """The work of a run.
 
     Attributes:
         steps: measured optimizer steps; one more warms up.
@@ -120,7 +120,7 @@ def ahead_rows(
 
 
 def _train(case: Case, work: Work, url: str, out: Path) -> list[dict[str, float]]:
-    """Train; return what was logged of the measured steps."""
+    """Train, and return the logs of the measured steps."""
     args = AgentGRPOConfig(
         output_dir=str(out),
         max_steps=work.steps + 1,

@@ -197,7 +197,7 @@ def _random(base: Any, rng: np.random.Generator) -> Iterator[str]:
 
 
 def record_episode(env: gym.Env[str, str], task_id: str, choose: Chooser) -> Episode:
-    """Play a task from its start with what `choose` gives."""
+    """Play a task from its start with the actions of `choose`."""
     episode = Episode(task_id, [], [])
     env.reset(options={"task_id": task_id})
     return _play_through(env, episode, choose)

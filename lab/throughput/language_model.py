@@ -1,4 +1,4 @@
-"""SmolLM2 on this machine: sampled turns against bare `generate`, and updates against TRL's own.
+"""SmolLM2 here: sampled turns against bare `generate`, and updates against TRL's own.
 
 Both work on TextCraft's expert episodes in the plain format: the histories before each turn are
 the prompts, and half of the episodes lose their last turn, so that rewards differ within a group.

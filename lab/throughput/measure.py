@@ -147,7 +147,7 @@ _PACKAGES = ("agentgym-envs", "gymnasium", "minigrid", "numpy", "torch", "transf
 
 
 def machine(*further: str) -> dict[str, Any]:
-    """Describe where and with what was measured.
+    """Describe the machine and the versions of the measured packages.
 
     Args:
         *further: packages whose versions matter, too.

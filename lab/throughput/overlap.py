@@ -1,4 +1,4 @@
-"""What overlap gains: the same rollouts at each environment's own pace and in lockstep.
+"""The gain of overlap: the same rollouts at each environment's own pace and in lockstep.
 
 Every turn of the environments takes an artificial delay with a long tail, the same on both sides:
 asleep, as one that waits for a browser or a server is. The delays' mean is set as a multiple of

@@ -1,4 +1,4 @@
-"""Simulates when a policy should be asked while environments are at work; `python -m` prints it.
+"""Simulates when to query a policy while environments are busy. `python -m` prints it.
 
 Compares the rules of `trainers.rollout.overlap` by an event simulation: a generation call for n
 episodes takes a fixed part and a part per row, a turn of an environment a log-normal delay. One

@@ -1,4 +1,4 @@
-"""Measures the gain of waiting for each server answer alone, against waiting for all of them.
+"""The gain of waiting for each server answer alone, against waiting for all.
 
 The server is slow, and equally so for the same turn on both sides. Both sides play the same
 actions.
@@ -129,7 +129,7 @@ def _seconds(case: Case, task: int, turn: int) -> float:
 
 
 class _Delays:
-    """Tells how long the answer to a request takes: by the task, in the order they came, and turn.
+    """Returns the delay of a request by its task, in order of arrival, and its turn.
 
     Args:
         case: the row's.

@@ -1,4 +1,4 @@
-"""Sampled tokens per second of whole rollouts, with the cache kept against the history re-encoded.
+"""Sampled tokens per second of rollouts, with the KV cache and with re-encoded history.
 
 The policy is `tiny`'s architecture with random weights: what it writes is noise, so a wrapper
 plays scripted actions in its place, and the observations are those of real episodes. Both sides
@@ -171,7 +171,7 @@ def steered(scripts: Mapping[str, Sequence[str]], case: Case) -> Steered:
 
 
 def expert_completions(num_tasks: int) -> dict[str, list[str]]:
-    """Return what the expert writes on test tasks that take it several moves."""
+    """Return the expert's completions on test tasks of several moves."""
     env = gym.make(_ENV_ID, **_MAKE)
     base: Any = env.unwrapped
     completions: dict[str, list[str]] = {}

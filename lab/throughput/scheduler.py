@@ -1,4 +1,4 @@
-"""What the rollout's own loop costs with thousands of episodes, and long ones; stragglers.
+"""The cost of the rollout's own loop with thousands of episodes, long ones, stragglers.
 
 Environments and samplers are simulated (`simulated`): their delays pass without being waited for,
 so the processor's time is the loop's, and a few microseconds of the simulation.
@@ -93,7 +93,7 @@ def _in_flight_row(num: int, *, is_server: bool) -> Row:
 
 
 def _play(num: int, *, is_server: bool, turns: int = 10) -> tuple[float, list[Trajectory]]:
-    """Return the processor's seconds, and what was played."""
+    """Return the processor's seconds, and the trajectories."""
     clock = Clock()
     world = World(turns, straggling=WORLD.straggling, failing=WORLD.failing)
     envs = SimulatedEnvs(num, clock, world, seed=0)

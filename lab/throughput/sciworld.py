@@ -1,4 +1,4 @@
-"""Steps per second of SciWorld against ScienceWorld's own Python wrapper, and the memory of both.
+"""Steps per second and memory of SciWorld against ScienceWorld's own Python wrapper.
 
 Both sides play the simulator's own solutions of the same tasks. The wrapper is used as it comes, a
 Java process for each environment; SciWorld's environments share one.
@@ -44,7 +44,7 @@ class Walkthrough:
 
 
 def sciworld_rows(repeats: int, *, num_tasks: int = 12, num_envs: int = NUM_ENVS) -> Iterator[Row]:
-    """Measure steps and resets against the official wrapper, and the memory of many environments.
+    """Measure steps, resets and memory against the official wrapper.
 
     Args:
         repeats: timed runs per side.
@@ -209,6 +209,6 @@ def _memory_row(tasks: Sequence[Walkthrough], num_envs: int) -> Row:
 
 
 def memory_megabytes(pid: int) -> float:
-    """Return a process's share of memory, in MB; shared pages count by their share."""
+    """Return a process's memory in MB. Shared pages count in proportion."""
     rows = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
     return next(int(row.split()[1]) for row in rows if row.startswith("Pss:")) / 1024

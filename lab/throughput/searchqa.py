@@ -74,7 +74,7 @@ def searchqa_rows(
 
 
 def _queries(env: SearchQAEnv, task_ids: list[str]) -> list[str]:
-    """Return what an expert would search for: every hop of the tasks, and their questions."""
+    """Return an expert's queries: every hop of the tasks, and their questions."""
     queries = []
     for task_id in task_ids:
         env.reset(options={"task_id": task_id})

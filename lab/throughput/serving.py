@@ -1,4 +1,4 @@
-"""Steps per second of clients of `agentgym serve`, over the wire, with the server beside them."""
+"""Steps per second of clients of `agentgym serve`, on the server's machine."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _in_process(watch: Stopwatch, num_steps: int) -> None:
 
 @contextmanager
 def _server(num_clients: int) -> Iterator[int]:
-    """Serve TextCraft in a process of its own; the port."""
+    """Serve TextCraft in a process of its own, and yield the port."""
     command = [sys.executable, "-m", "benchmarks", "serve", "--env", "TextCraft", "--port", "0"]
     command += ["--env_kwargs", json.dumps(_KWARGS), "--max_sessions", str(num_clients + 8)]
     with Child(command) as server:
@@ -116,7 +116,7 @@ class _Client:
         self._ask({"type": "reset", "data": {"task_id": _TASK}})
 
     def play(self, num_steps: int) -> None:
-        """Play so many steps of the episode."""
+        """Play `num_steps` steps of the episode."""
         for _ in range(num_steps):
             self._ask({"type": "step", "data": {"message": "inventory"}})
 

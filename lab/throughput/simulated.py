@@ -1,4 +1,4 @@
-"""Environments and samplers that take their time on a clock that skips what nobody works in.
+"""Environments and samplers whose delays pass on a clock that skips idle time.
 
 A batch of thousands of episodes that would sleep for minutes takes as long as the scheduler's own
 work. The clock runs while that works, so answers gather meanwhile, as they would.
@@ -28,7 +28,7 @@ from wrappers.vector.slots import wait_for_any
 
 
 class Clock:
-    """Seconds of this process's work, and those skipped; it stands still between two readings.
+    """Seconds of this process's work, and those skipped. Only `read` advances it by work.
 
     Attributes:
         now: the moment of the last reading.
@@ -46,7 +46,7 @@ class Clock:
         self._worked = worked
 
     def skip(self, seconds: float) -> None:
-        """Let time pass in which nobody works."""
+        """Let idle time pass."""
         self.now += seconds
 
     def add(self, moment: float) -> None:
@@ -82,13 +82,13 @@ class World:
     observation: str = "You see a door."
 
     def delays(self, rng: np.random.Generator, count: int) -> list[float]:
-        """Draw the seconds of so many turns."""
+        """Draw the seconds of `count` turns."""
         drawn = self.mean * np.exp(rng.normal(-(self.spread**2) / 2, self.spread, count))
         return list(np.where(rng.random(count) < self.straggling, 20 * drawn, drawn))
 
 
 class SimulatedSlot:
-    """An environment that answers asynchronously, without a thread; a `Slot`.
+    """An environment that answers asynchronously without a thread. Implements `Slot`.
 
     Args:
         clock: the time.
@@ -113,7 +113,7 @@ class SimulatedSlot:
         return self._clock.now >= self._answer_at
 
     def watch(self, wakeup: Any) -> None:
-        """Do nothing: time is skipped, and nobody waits."""
+        """Do nothing, since time is skipped without waiting."""
 
     def start(self, timeout: float | None) -> None:
         """Be there at once."""
@@ -275,7 +275,7 @@ def play(
     *,
     on_trajectory: Callable[[Trajectory], None] | None = None,
 ) -> list[Trajectory]:
-    """Play a batch as `Rollout.run` does, but skip what it would wait for."""
+    """Play a batch as `Rollout.run` does, but skip its waiting."""
     batch = Batch(Rollout(envs, policy, overlap=True), task_ids, on_trajectory=on_trajectory)
     try:
         _play_on(batch, clock)

@@ -41,7 +41,7 @@ _MOST_PAGES = 64
 def slot_rows(
     repeats: int, *, env_ids: Sequence[str] = ENV_IDS, slots: Sequence[int] = SLOTS
 ) -> Iterator[Row]:
-    """Measure each environment with so many slots in threads.
+    """Measure each environment with each number of slots, in threads.
 
     What needs Chromium is measured with 64 slots at most, one after the other in this thread: so
     many pages that load at once are more than a browser on a few cores answers in time.

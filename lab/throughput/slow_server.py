@@ -32,7 +32,7 @@ def delay(seconds: float, numbers: Sequence[int]) -> float:
 
 
 class SlowServer:
-    """What a server has seen.
+    """The counters of a server's requests.
 
     Attributes:
         url: its address.

@@ -1,4 +1,4 @@
-"""What `TextVectorEnv` itself costs per step: the same actions in a plain loop and in each backend.
+"""`TextVectorEnv`'s own cost per step: the same actions in a plain loop and each backend.
 
 The environment, TextCraft, is about the cheapest there is, so what is left is the vector's own.
 """

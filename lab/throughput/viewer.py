@@ -1,8 +1,8 @@
-"""Seconds until the viewer's list holds ten thousand trajectories, read and shown in Chromium.
+"""Seconds until the viewer's list shows ten thousand trajectories in Chromium.
 
 The episodes are TextCraft's, played by the expert and kept with the tokens of `tiny`'s tokenizer;
 the file repeats them, each time as other tasks. Nothing is kept between two openings: every one
-starts the command anew and has a page of its own.
+starts the command again and has a page of its own.
 """
 
 from __future__ import annotations

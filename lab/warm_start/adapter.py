@@ -1,4 +1,4 @@
-"""Makes the adapter of `smollm2-textcraft`: SmolLM2 imitates some of TextCraft's expert episodes.
+"""Makes the adapter of `smollm2-textcraft` from some of TextCraft's expert episodes.
 
 So few that it solves few of the tasks: what is left is for reinforcement learning to find. It plays
 as that does, by the preset, and tasks of two commands too.

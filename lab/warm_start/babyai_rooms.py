@@ -48,7 +48,7 @@ def rooms_play(rng: np.random.Generator) -> list[Message]:
 
 
 def mission_actions(goal: str, offered: Sequence[str]) -> list[str]:
-    """List the offered actions that do what a part of the mission says."""
+    """List the offered actions that carry out a part of the mission."""
     actions: list[str] = []
     for verb, colour, kind in _REQUESTED.findall(goal):
         does_it = re.compile(rf"{verb} {colour or '[a-z]+'} (?:open |closed |locked )?{kind} \d+$")

@@ -1,4 +1,4 @@
-"""Goes on from the shipped `tiny` with play in one scenario: what its studies begin with.
+"""Trains the shipped `tiny` further on play in one scenario, the start of its studies.
 
 The shipped start plays BabyAI by the list, and where it heeds the goal it does so as an expert who
 knows the whole grid, which cannot be read off the text: reinforcement learning found little to
@@ -41,7 +41,7 @@ MAX_LENGTH = 1500
 
 
 class Ground(NamedTuple):
-    """What is played after `tiny`.
+    """The play that continues `tiny`.
 
     Attributes:
         play: writes one episode.
@@ -79,14 +79,14 @@ def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -
     model, tokenizer = build_policy([*tiny_units(), *ground.units()], seed=seed)
     model.train()
     pupil = _Pupil(model, optimizers_of(model), np.random.default_rng(seed))
-    kept, asked = Path(f"{folder}.state"), (name, num_tokens, seed)
-    pupil.load(kept, asked)
+    state_path, arguments = Path(f"{folder}.state"), (name, num_tokens, seed)
+    pupil.load(state_path, arguments)
     start = time.time()
     while pupil.seen < num_tokens:
         groups = _pool(ground, tokenizer, pupil.rng)
         for place in pupil.rng.permutation(len(groups)):
             loss = pupil.learn(groups[place], num_tokens)
-        pupil.save(kept, asked)
+        pupil.save(state_path, arguments)
         print(f"{time.time() - start:.0f} s, {pupil.seen:,} tokens: {loss:.3f} nats", flush=True)
     save_tiny(folder, model, tokenizer)
 
@@ -102,7 +102,7 @@ class _Pupil:
     step: int = 0
 
     def learn(self, texts: Sequence[Text], num_tokens: int) -> float:
-        """Take a step of so many tokens in all; return its loss, nats."""
+        """Take a step of a training on `num_tokens` tokens and return its loss, nats."""
         self.step += 1
         left = min(1.0, (1 - self.seen / num_tokens) / DECAY + LEAST)
         rate = min(1.0, self.step / WARM_UP) * left
@@ -110,10 +110,10 @@ class _Pupil:
         self.seen += sum(len(text.ids) for text in texts)
         return loss
 
-    def save(self, path: Path, asked: tuple[str, int, int]) -> None:
+    def save(self, path: Path, arguments: tuple[str, int, int]) -> None:
         """Write everything down."""
         state = {
-            "asked": asked,
+            "asked": arguments,
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "rng": self.rng.bit_generator.state,
@@ -122,16 +122,16 @@ class _Pupil:
         with replacing(path) as unfinished:
             torch.save(state, unfinished)
 
-    def load(self, path: Path, asked: tuple[str, int, int]) -> None:
-        """Go on from what was written down, where it was for the same arguments."""
+    def load(self, path: Path, arguments: tuple[str, int, int]) -> None:
+        """Load a saved state if it is for the same arguments."""
         if not path.exists():
             return
         state = torch.load(path, weights_only=True)
-        if tuple(state["asked"]) != asked:
+        if tuple(state["asked"]) != arguments:
             return
         self.model.load_state_dict(state["model"])
-        for optimizer, kept in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(kept)
+        for optimizer, optimizer_state in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(optimizer_state)
         self.rng.bit_generator.state = state["rng"]
         self.seen, self.step = state["counts"]
         print(f"going on after {self.seen:,} tokens", flush=True)

@@ -1,4 +1,4 @@
-"""Play in TextCraft: listed items are planned and crafted, now and then the one that is asked for.
+"""Play in TextCraft: listed items are planned and crafted, sometimes the goal's.
 
 Everything is a list of chat messages in the form that the rollout engine plays: system prompt,
 first observation, and a player's moves with the game's answers. The player can craft, but heeds the
@@ -113,7 +113,7 @@ def play_in(
     goal_share: float = GOAL_SHARE,
     slip_rate: float | None = None,
 ) -> list[Message] | None:
-    """Play one episode; None where the list is too long, or holds nothing to craft.
+    """Play one episode, or return None if the list is too long or holds nothing to craft.
 
     Args:
         book: the recipes that there are.

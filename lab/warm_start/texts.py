@@ -58,7 +58,7 @@ def encode(messages: Sequence[Message], tokenizer: PreTrainedTokenizerFast | Non
 
 
 def draw(rng: np.random.Generator, progress: float) -> list[Message]:
-    """Draw a text; drills come first and grow, then three texts of four are play.
+    """Draw a text. Drills come first and grow, then three texts of four are play.
 
     BabyAI's share is the same throughout.
 
@@ -108,7 +108,7 @@ def batches(seed: int, *, num_tokens: int, batch_tokens: int) -> Iterator[tuple[
 
 
 def groups_of(texts: Sequence[Text], batch_tokens: int) -> list[list[Text]]:
-    """Cut texts that are sorted by length into batches of so many tokens, padding included."""
+    """Cut texts sorted by length into batches of at most `batch_tokens`, with padding."""
     groups: list[list[Text]] = [[]]
     for text in texts:
         if groups[-1] and (len(groups[-1]) + 1) * len(text.ids) > batch_tokens:

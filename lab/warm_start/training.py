@@ -1,4 +1,4 @@
-"""Next-token training of the warm start, with the loss on what its texts give weight to.
+"""Next-token training of the warm start, with a loss weighted by its texts.
 
 Muon (arXiv 2502.16982) for the matrices and AdamW for the rest: with AdamW alone and no drills the
 copying heads had not formed after 1.7M tokens, with both they formed after 0.6M. Small batches:
@@ -72,7 +72,7 @@ def take_step(
     optimizers: Sequence[torch.optim.Optimizer],
     rates: Sequence[float],
 ) -> float:
-    """Take one step on a batch, with a learning rate for each optimizer; return its loss, nats."""
+    """Take one step on a batch and return its loss, nats. Each optimizer has a rate."""
     for optimizer, rate in zip(optimizers, rates, strict=True):
         optimizer.param_groups[0]["lr"] = rate
     losses, weights = token_losses(model, texts)

@@ -1,4 +1,4 @@
-"""Universities, companies, clubs, bands, museums, newspapers, landmarks, prizes and festivals."""
+"""Universities, companies, clubs, bands, museums, newspapers, landmarks, prizes, festivals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Institutions:
         self.careers()
 
     def place(self, kind: str, *endings: str) -> tuple[str, Entity] | None:
-        """Pick a city and a name that is still free in its kind; four of ten tell the city."""
+        """Pick a city and a name that is free in its kind. Four of ten names hold the city's."""
         dice = self.dice
         city = dice.pick(self.cities)
         stems = (dice.pick(NOUNS), dice.pick(self.people).name.split()[-1])
@@ -84,10 +84,10 @@ class Institutions:
     def university(self) -> None:
         """Add a university."""
         dice = self.dice
-        found = self.place("university", "University", "Polytechnic")
-        if found is None:
+        site = self.place("university", "University", "Polytechnic")
+        if site is None:
             return
-        name, city = found
+        name, city = site
         when = dice.between(1740, 1935)
         university = self.maker.make("university", name, city=city, founded_year=year(when))
         university.facts["student_count"] = count(dice.between(2100, 38900), "students")
@@ -126,10 +126,10 @@ class Institutions:
         """Add a sports club."""
         dice = self.dice
         sport = dice.pick(list(SPORTS))
-        found = self.place("club", *CLUB_ENDINGS)
-        if found is None:
+        site = self.place("club", *CLUB_ENDINGS)
+        if site is None:
             return
-        name, city = found
+        name, city = site
         when = dice.between(1868, 1960)
         club = self.maker.make("club", name, sport=sport, city=city, founded_year=year(when))
         club.facts["capacity"] = count(dice.between(12, 480) * 100, "spectators", "people")
@@ -162,10 +162,10 @@ class Institutions:
     def museum(self) -> None:
         """Add a museum."""
         dice = self.dice
-        found = self.place("museum", "Museum of Art", "Gallery", "Museum")
-        if found is None:
+        site = self.place("museum", "Museum of Art", "Gallery", "Museum")
+        if site is None:
             return
-        name, city = found
+        name, city = site
         museum = self.maker.make("museum", name, city=city)
         when = dice.between(1790, 1930)
         museum.facts["founded_year"] = year(when)
@@ -178,10 +178,10 @@ class Institutions:
     def newspaper(self) -> None:
         """Add a newspaper."""
         dice = self.dice
-        found = self.place("newspaper", *_PAPERS)
-        if found is None:
+        site = self.place("newspaper", *_PAPERS)
+        if site is None:
             return
-        name, city = found
+        name, city = site
         when = dice.between(1780, 1925)
         paper = self.maker.make("newspaper", name, city=city, founded_year=year(when))
         self.add(paper, "founder", self.somebody(when, "journalist", "novelist", "politician"))
@@ -237,10 +237,10 @@ class Institutions:
     def festival(self) -> None:
         """Add a yearly festival."""
         dice = self.dice
-        found = self.place("festival", *_FESTIVALS)
-        if found is None:
+        site = self.place("festival", *_FESTIVALS)
+        if site is None:
             return
-        name, city = found
+        name, city = site
         when = dice.between(1925, 1985)
         festival = self.maker.make("festival", name, city=city, founded_year=year(when))
         festival.facts["month"] = dice.pick(MONTHS)

@@ -1,4 +1,4 @@
-"""How entities are told apart: document titles, and the ways to refer to one in a sentence."""
+"""Names that distinguish entities: document titles and mentions in a sentence."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def mentions(entity: Entity) -> list[Mention]:
         ]
     if kind == "person":
         trade, born = entity.text("occupation"), entity.year("birth_date")
-        found = [
+        result = [
             Mention(name, name),
             Mention(f"the {trade} {name}", name, (("occupation", trade),)),
             Mention(
@@ -99,16 +99,16 @@ def mentions(entity: Entity) -> list[Mention]:
                 (("occupation", trade), ("year", born)),
             ),
         ]
-        return found + [Mention(alias, alias) for alias in entity.aliases]
+        return result + [Mention(alias, alias) for alias in entity.aliases]
     if kind in PLACES_IN_COUNTRY:
         country = entity.entity("country")
         text = {"city": f"the city of {name}", "river": f"the {name}"}.get(kind, name)
-        found = [Mention(name, name)] if kind == "city" else []
-        found.append(Mention(text, name, (of_kind,)))
-        found.append(
+        result = [Mention(name, name)] if kind == "city" else []
+        result.append(Mention(text, name, (of_kind,)))
+        result.append(
             Mention(f"{text} in {country.name}", name, (of_kind, ("country", country))),
         )
-        return found
+        return result
     if kind in ("battle", "expedition"):
         when = year_of(entity)
         assert when is not None
@@ -117,10 +117,10 @@ def mentions(entity: Entity) -> list[Mention]:
             Mention(f"the {name} of {when}", name, (("year", when),)),
         ]
     text = with_article(entity)
-    found = [Mention(text, name)]
+    result = [Mention(text, name)]
     if kind in ("band", "company", "newspaper"):
-        found.append(Mention(f"the {kind} {name}", name, (of_kind,)))
-    return found
+        result.append(Mention(f"the {kind} {name}", name, (of_kind,)))
+    return result
 
 
 _NO_ARTICLE = ("person", "continent", "country", "city", "mountain", "lake", "band", "company")
@@ -145,12 +145,12 @@ def give_titles(world: World) -> None:
         groups.setdefault(entity.name.casefold(), []).append(entity)
     for group in groups.values():
         for entity in group:
-            entity.title = entity.name if len(group) == 1 else _told_apart(entity, group)
+            entity.title = entity.name if len(group) == 1 else _distinct_title(entity, group)
     titles = [entity.title.casefold() for entity in world.entities]
     assert len(set(titles)) == len(titles), "two documents share a title"
 
 
-def _told_apart(entity: Entity, group: list[Entity]) -> str:
+def _distinct_title(entity: Entity, group: list[Entity]) -> str:
     name = entity.name
     for gloss in _glosses(entity):
         if sum(gloss in _glosses(other) for other in group) == 1:
@@ -159,7 +159,7 @@ def _told_apart(entity: Entity, group: list[Entity]) -> str:
 
 
 def _glosses(entity: Entity) -> list[str]:
-    """List what may stand in parentheses, the plainer ones first."""
+    """List candidates for the parentheses of a title, the plainest first."""
     kind, when = entity.kind, year_of(entity)
     if kind == "person":
         trade = entity.text("occupation")

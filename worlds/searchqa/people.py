@@ -17,7 +17,7 @@ _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def some_day(dice: Dice, year: int) -> Date:
-    """Return a random day of a year; never the 29th of February."""
+    """Return a random day of a year, except the 29th of February."""
     month = dice.between(1, 12)
     return Date(year, month, dice.between(1, _MONTH_DAYS[month - 1]))
 

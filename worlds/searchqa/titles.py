@@ -1,4 +1,4 @@
-"""Titles of works, built from word lists; some echo another title on purpose."""
+"""Titles of works, built from word lists. Some echo another title on purpose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from worlds.searchqa.vocabulary import (
 
 
 def make_title(dice: Dice, place: str, given: str) -> str:
-    """Make a title; `place` and `given` are names it may use."""
+    """Make a title, which may use the names `place` and `given`."""
     return _fill(dice, dice.pick(TITLE_PATTERNS), place, given)
 
 

@@ -1,4 +1,4 @@
-"""What the world is made of: entities, their facts and the values that facts have."""
+"""Entities, their facts and the facts' values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ class Date:
 
 @dataclass(frozen=True, order=True)
 class Quantity:
-    """A whole number with its unit; years have the unit `"year"` and counts none.
+    """A whole number with its unit.
+
+    Years have the unit `"year"`, and counts have none.
 
     Attributes:
         amount: the number.
@@ -111,7 +113,7 @@ class Entity:
         culture: the people whose language its name is from.
         aliases: other names.
         facts: what is true of it, by relation; a relation has one value.
-        title: the title of its document, told apart from namesakes; set when all are known.
+        title: the title of its document, distinct from namesakes' and set when all are known.
     """
 
     number: int
@@ -160,7 +162,7 @@ def year(number: int) -> Quantity:
 
 
 def count(number: int, *counted: str) -> Quantity:
-    """Return a count as a value, with the words for what is counted."""
+    """Return a count as a value, with the words for the counted things."""
     return Quantity(number, counted=counted)
 
 
@@ -209,8 +211,8 @@ class World:
 
     def namesakes(self, entity: Entity) -> list[Entity]:
         """List the other entities that share one of its names."""
-        found: Iterable[Entity] = (other for form in entity.forms for other in self.named(form))
-        return [other for other in dict.fromkeys(found) if other is not entity]
+        matches: Iterable[Entity] = (other for form in entity.forms for other in self.named(form))
+        return [other for other in dict.fromkeys(matches) if other is not entity]
 
     def linked_from(self, relation: str, target: Entity) -> list[Entity]:
         """List the entities whose `relation` is `target`."""

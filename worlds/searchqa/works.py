@@ -50,7 +50,7 @@ class Works:
         return [self.dice.pick(people) for _ in range(count)]
 
     def title(self, culture: str) -> str:
-        """Make a title; now and then it echoes or repeats one."""
+        """Make a title. Some echo or repeat an earlier one."""
         dice = self.dice
         roll = dice.below(100)
         if self.titles and roll < 14:

@@ -42,7 +42,9 @@ def make_database(name: str, setting: Setting) -> bytes:
 
 
 def _blank(content: bytearray) -> None:
-    """Set to zero what SQLite's versions leave as it comes: see https://sqlite.org/fileformat2.html.
+    """Set the bytes that SQLite leaves undefined to zero.
+
+    See https://sqlite.org/fileformat2.html.
 
     In the header these are a count of changes and the version; in the pages of a tree, what lies
     between the pointers to the cells and the cells.

@@ -29,7 +29,7 @@ from worlds.sites.setting import Setting
 from worlds.sources import sources_digest
 from worlds.tasks.drawing import TEMPLATES, draw_tasks
 from worlds.tasks.panel import draw_panel
-from worlds.tasks.playing import Record, recorded
+from worlds.tasks.playing import Record, record_moves
 from worlds.tasks.template import World
 
 SOURCES = (
@@ -69,7 +69,7 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | No
         world = World(SiteContent(Path(draft)), setting.people)
         tasks = _draw(world, setting, instances)
         records = [
-            recorded(task, world.content, TEMPLATES[task.intent_template_id].solve)
+            record_moves(task, world.content, TEMPLATES[task.intent_template_id].solve)
             for task in tasks
         ]
     folder = SHIPPED if out is None else out
@@ -102,7 +102,7 @@ def _write(
     for number, group in groupby(pairs, key=lambda pair: pair[0].intent_template_id):
         drawn, solved = zip(*group, strict=True)
         files[f"tasks/{number}.jsonl"] = _lines(task.to_json() for task in drawn)
-        moves_files[f"moves/{number}.jsonl"] = _lines(map(_written, solved))
+        moves_files[f"moves/{number}.jsonl"] = _lines(map(_as_json, solved))
         templates.append(
             {
                 "template": number,
@@ -126,8 +126,8 @@ def _write(
     write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
 
 
-def _written(record: Record) -> list[Any]:
-    """Return a record whose moves are without what is left at its default."""
+def _as_json(record: Record) -> list[Any]:
+    """Return a record as JSON values, without the moves' default fields."""
     starts, moves = record
     return [starts, [{k: v for k, v in vars(move).items() if v not in ("", 0)} for move in moves]]
 

@@ -17,6 +17,6 @@ def working_moment(dice: Dice, first: datetime, last: datetime) -> datetime:
     return min(max(result.replace(hour=8 + result.hour % 13), first), last)
 
 
-def written(moment: datetime) -> str:
-    """Write a moment as the databases hold it."""
+def timestamp(moment: datetime) -> str:
+    """Return a moment as the databases hold it."""
     return moment.isoformat(" ", "seconds")

@@ -1,4 +1,4 @@
-"""What a world of sites is drawn from: its seed, its size, and its people."""
+"""The setting of a world of sites: its seed, its size, and its people."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Setting:
             )
 
     def dice(self, *key: object) -> Dice:
-        """Return the dice of a part of the world, rolled by nobody else."""
+        """Return the dice of a part of the world, independent of all others."""
         return Dice(FIRST_SEED + self.seed, *key)
 
     @cached_property
     def people(self) -> tuple[Person, ...]:
-        """The agent's person and others; the same ones shop, post, write code and travel."""
+        """The agent's person and others. All sites share them."""
         dice = self.dice("people")
         result = {AGENT.name: AGENT}
         while len(result) < PEOPLE * self.scale:

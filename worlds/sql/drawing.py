@@ -65,7 +65,7 @@ _SHOWN: Mapping[str, Callable[[Any], str]] = {
 
 @dataclass(frozen=True)
 class Template:
-    """A kind of question about one database; see above."""
+    """A kind of question about one database. The module's docstring explains the fields."""
 
     database: str
     name: str
@@ -96,14 +96,14 @@ class Template:
         text = _SLOT.sub(lambda slot: literal(values[slot[1]]), statement)
         return " ".join(text.split())
 
-    def asked(self, wording: str, values: Mapping[str, Value]) -> str:
+    def question(self, wording: str, values: Mapping[str, Value]) -> str:
         """Return the question in words."""
         show = self.show or {}
 
-        def shown(name: str) -> str:
+        def value_text(name: str) -> str:
             return _SHOWN[show[name]](values[name]) if name in show else str(values[name])
 
-        return _SLOT.sub(lambda slot: shown(slot[1]), wording)
+        return _SLOT.sub(lambda slot: value_text(slot[1]), wording)
 
 
 def templates() -> list[Template]:
@@ -163,7 +163,7 @@ def _question(
     statement = template.filled(template.statement, values)
     rows = run(database, statement)
     readings = [run(database, template.filled(other, values)) for other in template.same]
-    text = template.asked(dice.pick(template.wordings), values)
+    text = template.question(dice.pick(template.wordings), values)
     if not is_fair(rows) or any(_sorted(other) != _sorted(rows) for other in readings):
         return None
     if template.ties:

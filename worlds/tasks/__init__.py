@@ -1,1 +1,1 @@
-"""Draws the tasks on the embedded sites: what is asked, and what decides whether it is done."""
+"""Draws the tasks on the embedded sites, with their evaluation."""

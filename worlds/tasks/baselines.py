@@ -1,4 +1,6 @@
-"""Counts what the embedded tasks pay to a blind policy: `python -m worlds.tasks.baselines`.
+"""Counts the reward of blind policies on the embedded tasks.
+
+Run it by `python -m worlds.tasks.baselines`.
 
 A baseline is the share of a split's tasks that one rule solves without reading a page: for each
 template the answer that is right for most of its instances. A task that cannot be done is none of
@@ -59,7 +61,7 @@ def baselines(tasks: Sequence[WebTask], siblings: Iterable[WebTask]) -> Baseline
 
 
 def answer_of(task: WebTask) -> str | None:
-    """Write down the answer that alone solves a task; None where it takes more than an answer."""
+    """Return the answer that alone solves a task as JSON, or None if it takes more."""
     if task.eval["state_change"] != [{}] or "page_shown" in task.eval or is_impossible(task):
         return None
     return json.dumps(task.eval["typed_answer"], sort_keys=True)
@@ -71,7 +73,7 @@ def is_impossible(task: WebTask) -> bool:
 
 
 def usual_answers(tasks: Iterable[WebTask]) -> dict[int, str | None]:
-    """Return for each template the answer that is right for most of its tasks; None for none."""
+    """Return each template's most frequent answer, or None if its tasks take more."""
     answers: dict[int, Counter[str | None]] = {}
     for task in tasks:
         answers.setdefault(task.intent_template_id, Counter())[answer_of(task)] += 1
@@ -82,7 +84,7 @@ def usual_answers(tasks: Iterable[WebTask]) -> dict[int, str | None]:
 
 
 def goal_of(task: WebTask) -> str:
-    """Write down what decides whether a task is done."""
+    """Return a task's evaluation as JSON."""
     return json.dumps(task.eval, sort_keys=True)
 
 

@@ -14,7 +14,7 @@ from agentgym_envs.webarena.tasks.files import WebTask
 from worlds.dice import Dice
 from worlds.tasks import across, gitlab, reddit, shopping, shopping_admin
 from worlds.tasks import map as map_tasks
-from worlds.tasks.playing import played
+from worlds.tasks.playing import play_solution
 from worlds.tasks.screen import ElementNotFound
 from worlds.tasks.starts import start_of
 from worlds.tasks.template import Case, Template, World
@@ -79,10 +79,10 @@ def draw_tasks(template: Template, world: World, dice: Dice) -> Iterator[WebTask
 
 
 def _evaluation(template: Template, case: Case, task: WebTask, world: World) -> dict[str, Any]:
-    """Let the solution do what a goal asks to change, and record the change."""
+    """Play the solution of a goal with changes, and record its changes."""
     if not case.goal.changes:
         return case.goal.evaluation([{}])
-    with played(task, world.content, template.solve) as ending:
+    with play_solution(task, world.content, template.solve) as ending:
         if ending.state is None:
             raise ValueError("changes are recorded on the embedded sites alone")
         way = record_change(ending.state, loosely=case.goal.loosely)
@@ -92,7 +92,7 @@ def _evaluation(template: Template, case: Case, task: WebTask, world: World) -> 
 
 
 def _task(template: Template, case: Case, instance: int, world: World) -> WebTask:
-    """Write a task; what decides whether it is done is not known yet."""
+    """Return a task whose evaluation is still empty."""
     signed_in = f"./.auth/{'.'.join(sorted(template.sites))}_state.json"
     intent = template.intents[instance % len(template.intents)]
     return WebTask(

@@ -1,4 +1,4 @@
-"""What decides whether a task is done: a typed answer, the page shown, and what has changed.
+"""Goals of tasks: a typed answer, the page shown, and changes of the databases.
 
 Everything that a goal does not ask to change must be as it was. A change is not written down here:
 the solution makes it when the world is made, and all that it changed is recorded (`drawing`). What
@@ -39,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Goal:
-    """What decides whether a task is done.
+    """The conditions under which a task is done.
 
     Attributes:
         answer: the answer that is wanted; None where none is.
@@ -77,15 +77,15 @@ class Goal:
         return {"eval_types": kinds, **{kind: evaluation[kind] for kind in kinds}}
 
     def contradictions(self, way: Way) -> list[str]:
-        """Compare a recorded change with what the draw knows; empty if they agree."""
-        found: dict[str, list[tuple[bool, Mapping[str, Any]]]] = {}
+        """List the differences between a recorded change and the rows that the draw knows."""
+        recorded: dict[str, list[tuple[bool, Mapping[str, Any]]]] = {}
         for tables in way.values():
             for table, kinds in tables.items():
                 for kind, rows in kinds.items():
-                    found.setdefault(table, []).extend((kind == "removed", row) for row in rows)
+                    recorded.setdefault(table, []).extend((kind == "removed", row) for row in rows)
         wrong = []
         for row in self.rows:
-            left = found.get(row.table, [])
+            left = recorded.get(row.table, [])
             match = next((each for each in left if _fits(row, *each)), None)
             if match is None:
                 wrong.append(f"not recorded: {row}")
@@ -93,7 +93,9 @@ class Goal:
                 left.remove(match)
         named = {row.table for row in self.rows}
         return wrong + [
-            f"recorded besides: {table} {row}" for table in named for _, row in found.get(table, ())
+            f"recorded besides: {table} {row}"
+            for table in named
+            for _, row in recorded.get(table, ())
         ]
 
 
@@ -124,7 +126,7 @@ def changes(
     answer: Answer | None = None,
     loosely: Mapping[str, Mapping[str, Any] | None] | None = None,
 ) -> Goal:
-    """Ask for what the solution changes.
+    """Require the solution's changes.
 
     Args:
         rows: what the draw knows of it.
@@ -210,7 +212,7 @@ def hours_of(text: str) -> Answer | str:
 
 
 def all_of(*parts: Answer) -> Answer:
-    """Expect several answers of different kinds; those of one kind in this order."""
+    """Require several answers of different kinds, those of one kind in this order."""
     return {"type": "all", "of": list(parts)}
 
 

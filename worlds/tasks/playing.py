@@ -1,4 +1,4 @@
-"""Plays a task's solution on the world in the making: what it leaves, and the moves it makes."""
+"""Plays tasks' solutions on the world in the making, and records their moves."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Record = tuple[list[str], list[RecordedMove]]
 
 
 @contextmanager
-def played(task: WebTask, content: SiteContent, solution: Solution) -> Iterator[Ending]:
-    """Play a task, and give what the solution leaves: pages, databases and the answer.
+def play_solution(task: WebTask, content: SiteContent, solution: Solution) -> Iterator[Ending]:
+    """Play a task, and yield the solution's pages, databases and answer.
 
     Args:
         task: as it was drawn, or is read from a file.
@@ -55,8 +55,8 @@ def played(task: WebTask, content: SiteContent, solution: Solution) -> Iterator[
         episode.close()
 
 
-def recorded(task: WebTask, content: SiteContent, solution: Solution) -> Record:
-    """Play a task and return where it begins and the moves, up to where the way is lost.
+def record_moves(task: WebTask, content: SiteContent, solution: Solution) -> Record:
+    """Play a task and return its start addresses and the moves, up to a failure.
 
     The first page is the one that is shown: who is signed out may be led to another.
     """
@@ -69,7 +69,7 @@ def recorded(task: WebTask, content: SiteContent, solution: Solution) -> Record:
             moves.append(_record(move, screen))
             yield move
 
-    with suppress(ElementNotFound), played(task, content, noting):
+    with suppress(ElementNotFound), play_solution(task, content, noting):
         pass
     return starts, moves
 

@@ -17,7 +17,7 @@ _Item = TypeVar("_Item")
 
 
 class ElementNotFound(Exception):
-    """What a solution looks for is not on the screen; it gives up."""
+    """The screen lacks an element that a solution needs, so the solution fails."""
 
 
 class Screen:
@@ -46,11 +46,11 @@ class Screen:
 
     @property
     def last_read(self) -> int:
-        """The id of the last element of the page that was read; 0 where none was."""
+        """The id of the last element of the page that was read, or 0."""
         return self._last_read if self.page is self._page else 0
 
     def all(self, role: str, name: str | None = None) -> list[Node]:
-        """List the elements of a role; without a name, they are read."""
+        """List the elements of a role. Without a name, they count as read."""
         nodes = self._named(role, name)
         if name is None:
             self._note(nodes)
@@ -72,7 +72,7 @@ class Screen:
         return nodes[nth]
 
     def starting(self, role: str, beginning: str, *, nth: int = 0) -> Node:
-        """Return the nth element of this role whose name begins so; it alone is read.
+        """Return the nth element of this role whose name begins so. It alone counts as read.
 
         Raises:
             ElementNotFound: there is none.
@@ -84,7 +84,10 @@ class Screen:
         return nodes[nth]
 
     def below(self, node: Node, role: str) -> list[Node]:
-        """List the elements of a role inside a node, as the links of one row; they are read."""
+        """List the elements of a role inside a node, such as a row's links.
+
+        They count as read.
+        """
         nodes = [inner for inner, _ in node.walk() if inner.role == role and inner is not node]
         self._note(nodes)
         return nodes
@@ -118,7 +121,7 @@ class Screen:
         enter: bool = False,
         nth: int = 0,
     ) -> ExpertMove:
-        """Type into a field, replacing what it holds, and press Enter if told to."""
+        """Type into a field, replacing its content, and press Enter if `enter` is set."""
         node = self.find(role, name, nth=nth)
         return ExpertMove(
             f"type [{node.element}] [{text}] [{int(enter)}]", thought or f"I fill in {name!r}."
@@ -150,7 +153,7 @@ class Screen:
 
 
 def first_of(items: Iterable[_Item]) -> _Item:
-    """Return the first of what was found on the screen.
+    """Return the first of the elements read from the screen.
 
     Raises:
         ElementNotFound: nothing was.
@@ -163,7 +166,7 @@ def first_of(items: Iterable[_Item]) -> _Item:
 def over_pages(
     screen: Screen, read: Callable[[], list[_Item]], thought: str = ""
 ) -> Generator[ExpertMove, None, list[_Item]]:
-    """Read a list page after page, and return what was read on all of them.
+    """Read a list page after page, and return the items of all pages.
 
     Args:
         screen: at the list's first page.

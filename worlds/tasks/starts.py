@@ -1,6 +1,7 @@
-"""Draws the pages deep inside a site that some tasks begin on, as one in eleven of WebArena's does.
+"""Draws the pages deep inside a site that some tasks begin on.
 
-Such a page has nothing to do with the task: somebody has left it open.
+One in eleven of WebArena's tasks begins on such a page, which has nothing to do with the task:
+somebody has left it open.
 """
 
 from __future__ import annotations

@@ -111,14 +111,17 @@ class Template(ABC):
 
     @abstractmethod
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw one instance; None where the dice fell badly and must be thrown again."""
+        """Draw one instance, or return None if the draw fails and must be repeated."""
 
     @abstractmethod
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Yield moves that do the task; one that ends without `stop` has lost its way."""
+        """Yield moves that do the task.
+
+        A solution that ends without `stop` has failed.
+        """
 
     def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
-        """Return other changes that do the task as well; none unless a template says so.
+        """Return other changes that do the task as well. By default there are none.
 
         Args:
             case: the instance.

@@ -1,4 +1,4 @@
-"""What tasks ask the agent to write, by site."""
+"""Texts that tasks ask the agent to write, by site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws goals from products and puts them into words, as the original draws its synthetic ones.
+"""Draws goals from products and words them, as the original draws its synthetic goals.
 
 As there, the price limit is one of the next four multiples of ten dollars, and its clause is always
 the same. Unlike there, only a product of the goal's kind with the attributes it names earns the
@@ -87,9 +87,9 @@ class _Owners:
         that it names. An attribute that the reward takes for another one does not count.
         """
         numbers = set.intersection(*(self.of(attribute) for attribute in goal.attributes))
-        asked = set(goal.attributes)
+        required = set(goal.attributes)
         return all(
-            (product.query == goal.product.query and asked <= set(product.attributes))
+            (product.query == goal.product.query and required <= set(product.attributes))
             == (type_factor(product, goal.product) == 1)
             for product in (self.products[number] for number in sorted(numbers))
             if product.price <= goal.price_limit
@@ -97,22 +97,22 @@ class _Owners:
         )
 
 
-def _can_be_chosen(product: Product, name: str, asked: str) -> bool:
+def _can_be_chosen(product: Product, name: str, option: str) -> bool:
     return any(
-        is_chosen(value, name, asked) for values in product.options.values() for value in values
+        is_chosen(value, name, option) for values in product.options.values() for value in values
     )
 
 
 def _fair_goal(made: Made, number: int, owners: _Owners, dice: Dice) -> list[object] | None:
     for _ in range(_TRIES):
-        asked = dice.sample(owners.products[number].attributes, dice.between(2, 3))
+        attributes = dice.sample(owners.products[number].attributes, dice.between(2, 3))
         options = {name: dice.pick(values) for name, values in made.options.items()}
         limit = _limit(made.cents, dice)
         pairs = tuple(options.items())
-        goal = Goal(owners.products[number], "", tuple(asked), pairs, limit)
+        goal = Goal(owners.products[number], "", tuple(attributes), pairs, limit)
         if owners.is_fair(goal):
-            text = request(made, asked, options, dice) + price_clause(limit)
-            return [number, text, asked, [list(pair) for pair in pairs], limit]
+            text = request(made, attributes, options, dice) + price_clause(limit)
+            return [number, text, attributes, [list(pair) for pair in pairs], limit]
     return None
 
 
@@ -126,11 +126,11 @@ def price_clause(limit: float) -> str:
     return "" if limit == NO_LIMIT else f", and price lower than {limit:.2f} dollars"
 
 
-def request(made: Made, asked: Sequence[str], options: dict[str, str], dice: Dice) -> str:
-    """Put what is asked for of a product into words, without the price."""
+def request(made: Made, attributes: Sequence[str], options: dict[str, str], dice: Dice) -> str:
+    """Return the words that ask for a product, without the price."""
     pattern = dice.pick(_WORDS["requests"])
-    adjectives = [attribute for attribute in asked if attribute in made.adjectives]
-    wholes = [made.parts[attribute] for attribute in asked if attribute in made.parts]
+    adjectives = [attribute for attribute in attributes if attribute in made.adjectives]
+    wholes = [made.parts[attribute] for attribute in attributes if attribute in made.parts]
     before = "".join(f"{word}, " for word in adjectives[:-1]) + "".join(
         f"{word} " for word in adjectives[-1:]
     )
@@ -143,7 +143,7 @@ def request(made: Made, asked: Sequence[str], options: dict[str, str], dice: Dic
         that_is=f" that is {_and(adjectives)}" if adjectives else "",
         with_parts=f" with {_and(wholes)}" if wholes else "",
         options_listed=_listed(options),
-        options_told=_told(options),
+        options_inline=_inline(options),
         options_picked=_picked(options),
     )
 
@@ -157,7 +157,7 @@ def _listed(options: dict[str, str]) -> str:
     return f" with {', and '.join(pairs)}" if pairs else ""
 
 
-def _told(options: dict[str, str]) -> str:
+def _inline(options: dict[str, str]) -> str:
     return "".join(f", {value} {name}" for name, value in options.items())
 
 

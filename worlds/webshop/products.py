@@ -1,4 +1,4 @@
-"""Makes the shop's products from the ranges of the shopping site, with attributes and options."""
+"""Makes products with attributes and options from the shopping site's ranges."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DIGITS = "0123456789ABCDFGHJKLMNPQRSTVWXYZ"
 
 
 class Made(NamedTuple):
-    """A product, and what an instruction needs to ask for it.
+    """A product, and the words with which an instruction asks for it.
 
     Attributes:
         row: as it is written into the content.
@@ -70,7 +70,9 @@ def make_products(seed: int) -> list[Made]:
         for group in RANGES
         for leaf in group.leaves
         for kind in leaf.kinds
-        for product in _of_kind(group, leaf, kind, Dice("webshop", seed, group.name, kind.noun))
+        for product in _kind_products(
+            group, leaf, kind, Dice("webshop", seed, group.name, kind.noun)
+        )
     ]
     return Dice("webshop", seed, "order").shuffled(made)
 
@@ -98,7 +100,7 @@ def with_article(words: str) -> str:
     return f"{'an' if words[0].lower() in 'aeiou' else 'a'} {words}"
 
 
-def _of_kind(group: Range, leaf: Leaf, kind: Kind, dice: Dice) -> list[Made]:
+def _kind_products(group: Range, leaf: Leaf, kind: Kind, dice: Dice) -> list[Made]:
     pairs = [(brand, series) for brand in group.brands for series in SERIES]
     # All products of a kind speak of the same attributes, or words alone would tell them apart.
     forms = {

@@ -1,4 +1,4 @@
-"""Makes Wordle's lists of words from two of SCOWL's: common words, and all that may be guessed.
+"""Makes Wordle's word lists from two of SCOWL's: common words, and all allowed guesses.
 
     python -m worlds.wordle.make SMALL LARGE [--out FOLDER]
 

@@ -14,7 +14,7 @@ from agentgym_envs.sites.content import open_content
 from agentgym_envs.webarena.expert import RecordedMove, read_record
 from tests.worlds.tasks.arriving import task_of
 from worlds.tasks.drawing import STRIDE, TEMPLATES
-from worlds.tasks.playing import played, recorded
+from worlds.tasks.playing import play_solution, record_moves
 from worlds.tasks.screen import ElementNotFound, Screen
 from worlds.tasks.template import Case
 
@@ -25,14 +25,14 @@ PAGE = Page("http://a.test/", "", Node("RootWebArea", "", {}, ROWS))
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_the_shipped_moves_are_those_of_the_solution(template: int) -> None:
     task = task_of(template * STRIDE + 4)
-    expected = recorded(task, open_content(), TEMPLATES[template].solve)
+    expected = record_moves(task, open_content(), TEMPLATES[template].solve)
     assert read_record(open_content(), task) == expected
 
 
 def test_a_task_in_the_making_is_played_before_it_has_evaluators() -> None:
     task = replace(task_of(STRIDE * min(TEMPLATES)), eval={})
     solve = TEMPLATES[min(TEMPLATES)].solve
-    assert recorded(task, open_content(), solve)[1][-1].action.startswith("stop")
+    assert record_moves(task, open_content(), solve)[1][-1].action.startswith("stop")
 
 
 def test_every_task_has_moves_that_end_it() -> None:
@@ -75,11 +75,11 @@ def solve_twice(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 def test_a_record_names_elements_and_ends_where_the_way_is_lost() -> None:
-    starts, (first, second) = recorded(task_of(0), open_content(), solve_twice)
+    starts, (first, second) = record_moves(task_of(0), open_content(), solve_twice)
     assert starts == ["http://shopping.test/"]
     assert (first.role, first.name, first.nth) == ("link", "My account", 0)
     assert first.action == "click [{element}]" and first.last_read > 0
     search = "type [{element}] [30 [x]] [1]"
     assert second == RecordedMove(search, "I search.", "searchbox", "Search the shop")
-    with pytest.raises(ElementNotFound), played(task_of(0), open_content(), solve_twice):
+    with pytest.raises(ElementNotFound), play_solution(task_of(0), open_content(), solve_twice):
         pass

@@ -15,7 +15,7 @@ from tests.worlds.tasks.arriving import everything, task_of
 from worlds.tasks.baselines import is_impossible
 from worlds.tasks.drawing import STRIDE, TEMPLATES
 from worlds.tasks.panel import draw_panel
-from worlds.tasks.playing import played
+from worlds.tasks.playing import play_solution
 
 NUMBERS = sorted(TEMPLATES)
 
@@ -104,11 +104,11 @@ def test_the_panel_is_drawn_from_the_tasks() -> None:
 def test_a_maker_sees_what_the_expert_changes_and_answers() -> None:
     changing, asking = task_of(13 * STRIDE), task_of(0)
     cancelled = "SELECT count(*) FROM orders WHERE status = 'cancelled'"
-    with played(asking, open_content(), TEMPLATES[0].solve) as ending:
+    with play_solution(asking, open_content(), TEMPLATES[0].solve) as ending:
         assert is_answer(asking.eval["typed_answer"], ending.answer, task=asking.intent)
         assert ending.state is not None
         before = ending.state.database("shopping").execute(cancelled).fetchone()[0]
-    with played(changing, open_content(), TEMPLATES[13].solve) as ending:
+    with play_solution(changing, open_content(), TEMPLATES[13].solve) as ending:
         assert ending.state is not None
         after = ending.state.database("shopping").execute(cancelled).fetchone()[0]
     assert after == before + 1

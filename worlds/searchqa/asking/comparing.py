@@ -75,20 +75,20 @@ class Comparer:
         if nodes is None:
             return None
         subject = _winner(things, relation, end)
-        asked = self.dice.pick(self.drafter.relations[kind])
-        if subject is None or asked == relation or not all(asked in t.facts for t in things):
+        target = self.dice.pick(self.drafter.relations[kind])
+        if subject is None or target == relation or not all(target in t.facts for t in things):
             return None
-        words, answer = wording_of(kind, asked), subject.facts[asked]
+        words, answer = wording_of(kind, target), subject.facts[target]
         assert words is not None
-        if things[0].facts[asked] == things[1].facts[asked]:
+        if things[0].facts[target] == things[1].facts[target]:
             return None
         text = phrasing.ask_of_winner(words, noun, clause, nodes, self.dice)
         if gives_away(text, [answer]) or self.drafter.shortcuts.is_in(answer, [text]):
             return None
-        structure = f"winner({_sides(nodes)}.{relation}:{end})>{asked}"
+        structure = f"winner({_sides(nodes)}.{relation}:{end})>{target}"
         draft = self._draft(text, nodes, things, (relation, structure), subject, None)
         try:
-            hop = self.drafter.oracle.fact_hop(subject, asked)
+            hop = self.drafter.oracle.fact_hop(subject, target)
         except NoEvidence:
             return None
         return draft and Draft(
@@ -134,20 +134,20 @@ class Comparer:
         return self._named((one, two), relation, way), (one[1], two[1])
 
     def _sides_of(self, kind: str, relation: str, way: Way | None, split: str | None) -> list[Side]:
-        """List what can be named, and what has the relation, itself or as one it leads to."""
+        """List entities that can be named, each with the entity that has the relation."""
         sides = []
         for entity in self.drafter.pool(way[0] if way else kind, split):
-            found = entity.facts.get(way[1]) if way else entity
-            if not isinstance(found, Entity) or relation not in found.facts:
+            holder = entity.facts.get(way[1]) if way else entity
+            if not isinstance(holder, Entity) or relation not in holder.facts:
                 continue
-            if split is None or self.drafter.splitting.of_entity(found) == split:
-                sides.append((entity, found))
+            if split is None or self.drafter.splitting.entity_split(holder) == split:
+                sides.append((entity, holder))
         return sides
 
     def _named(
         self, sides: tuple[Side, Side], relation: str, way: Way | None
     ) -> tuple[Node, Node] | None:
-        """Return the words for two things that say nothing of what is compared."""
+        """Return words for two things that do not give away the compared relation."""
         nodes: list[Node] = []
         for entity, _ in sides:
             anchor = self.drafter.anchor(entity, silent=(*_TELLING, relation))
@@ -186,7 +186,7 @@ class Comparer:
 
 
 def _winner(things: tuple[Entity, Entity], relation: str, end: str) -> Entity | None:
-    """Return which of two things comes first or last; None where neither does."""
+    """Return the thing that comes first or last, or None if the two are equal."""
     one, two = things
     sizes = (_size(one.facts[relation]), _size(two.facts[relation]))
     if sizes[0] == sizes[1] or one.name == two.name:

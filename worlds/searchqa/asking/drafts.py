@@ -1,4 +1,4 @@
-"""Draws questions of one structure after another and keeps those that have exactly one answer."""
+"""Draws questions of a given structure and keeps those that have exactly one answer."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Drafter:
             self._pools[key] = [
                 entity
                 for entity in self.world.of_kind(kind)
-                if split is None or self.splitting.of_entity(entity) == split
+                if split is None or self.splitting.entity_split(entity) == split
             ]
         return self._pools[key]
 
@@ -114,14 +114,14 @@ class Drafter:
             full: take the fullest way.
             silent: what the words must not tell of it, such as `"year"`.
         """
-        found = [
+        candidates = [
             mention
             for mention in self.mentions_of(entity)
             if not any(field in silent for field, _ in mention.qualifiers)
         ]
-        if not found:
+        if not candidates:
             return None
-        return Anchor(found[-1] if full else self.dice.pick(found[:2]), entity.kind)
+        return Anchor(candidates[-1] if full else self.dice.pick(candidates[:2]), entity.kind)
 
     def chain(self, start: Entity, length: int, *, backs: float = 0.0) -> Node | None:
         """Walk from an entity along random relations, some of them backwards."""
@@ -145,8 +145,8 @@ class Drafter:
         ways = self._backs.get(here.kind, ())
         if ways and dice.chance(backs):
             kind, relation = dice.pick(ways)
-            found = [e for e in self.world.linked_from(relation, here) if e.kind == kind]
-            return (Back(node, relation, kind), found[0]) if len(found) == 1 else None
+            sources = [e for e in self.world.linked_from(relation, here) if e.kind == kind]
+            return (Back(node, relation, kind), sources[0]) if len(sources) == 1 else None
         known = [r for r in self.relations[here.kind] if r in here.facts]
         if not known:
             return None
@@ -174,7 +174,7 @@ class Drafter:
         return node and Kin(node, word, KIN[word])
 
     def join(self, split: str | None, depths: tuple[int, int]) -> tuple[Join, Entity] | None:
-        """Ask for an entity by two of its relations, each told through a chain of some depth."""
+        """Ask for an entity by two of its relations, each through a chain of some depth."""
         kind, first, second = self.dice.pick(list(JOINS))
         fits = [e for e in self.pool(kind, split) if {first, second} <= e.facts.keys()]
         if not fits:
@@ -215,8 +215,8 @@ class Drafter:
             return None
         text = (phrasing.name if style == "name" else phrasing.ask)(node, self.dice)
         parts = list(walk(node))
-        found = [values[id(part)] for part in parts if not isinstance(part, Anchor)]
-        if gives_away(text, found) or _STUTTER.search(text):
+        step_values = [values[id(part)] for part in parts if not isinstance(part, Anchor)]
+        if gives_away(text, step_values) or _STUTTER.search(text):
             return None
         if self.shortcuts.has_any(text, node, values):
             return None
@@ -225,16 +225,16 @@ class Drafter:
         except NoEvidence:
             return None
         subjects = [values[id(part)] for part in parts if isinstance(part, Anchor)]
-        subjects.extend(found[-2:-1])
+        subjects.extend(step_values[-2:-1])
         if isinstance(node, Kin | Join):
-            subjects.extend(found[:-1])
+            subjects.extend(step_values[:-1])
         return Draft(
             text if style != "query" else text.rstrip("?.").lower(),
-            found[-1],
+            step_values[-1],
             tuple(e for e in dict.fromkeys(subjects) if isinstance(e, Entity)),
             hops,
             signature(node),
-            tuple(found),
+            tuple(step_values),
         )
 
 

@@ -1,4 +1,4 @@
-"""What the questions of each family look like: which structures they have, and how often."""
+"""The questions of each family: their structures and how often each is drawn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from worlds.searchqa.values import Entity
 
 
 class Drawer:
-    """Draws one draft after the other; a draw may fail.
+    """Draws drafts of questions. A draw may fail.
 
     Args:
         drafter: makes trees and checks them.
@@ -25,7 +25,7 @@ class Drawer:
         self.inbound, self.rivals = inbound, rivals
         self.comparer = Comparer(drafter)
 
-    def of_family(self, family: str) -> Callable[[str], Draft | None]:
+    def family_drawer(self, family: str) -> Callable[[str], Draft | None]:
         """Return the function that draws a draft of a family, meant for a split."""
         drawers = (
             self.nq,
@@ -64,7 +64,7 @@ class Drawer:
         return self.drafter.draft(self.drafter.chain(start, 1), "name")
 
     def hotpotqa(self, split: str) -> Draft | None:
-        """Two facts over a bridge, a comparison, or a fact of what comes first in one."""
+        """Two facts over a bridge, a comparison, or a fact of the winner of one."""
         roll = self.dice.below(100)
         if roll < 70:
             return self.drafter.draft(self.drafter.chain(self._start(split), 2, backs=0.3))
@@ -73,7 +73,7 @@ class Drawer:
         return self.comparer.compare() if roll < 90 else self.comparer.same(split)
 
     def wiki(self, split: str) -> Draft | None:
-        """A composition, kinship, or a comparison of what is only described."""
+        """A composition, kinship, or a comparison of entities that are only described."""
         drafter, dice = self.drafter, self.dice
         roll = dice.below(100)
         if roll < 45:

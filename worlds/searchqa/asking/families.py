@@ -77,19 +77,19 @@ class Examiner:
         return numbered
 
     def split_of(self, draft: Draft) -> str | None:
-        """Return the only split that a draft may go to; None if there is none."""
+        """Return the only split that a draft may go to, or None if there is none."""
         if draft.answer not in ("yes", "no"):
-            split = self.splitting.of_value(draft.answer)
+            split = self.splitting.value_split(draft.answer)
             if split is not None:
                 return split
-        splits = {self.splitting.of_entity(subject) for subject in draft.subjects}
+        splits = {self.splitting.entity_split(subject) for subject in draft.subjects}
         return splits.pop() if len(splits) == 1 else None
 
     def _family(self, family: str) -> dict[str, list[Draft]]:
         """Draw one family, no structure and no answer too often."""
         dice = Dice(self.seed, "questions", family)
         drafter = Drafter(self.world, self.oracle, self.shortcuts, self.splitting, dice)
-        draw = Drawer(drafter, self.inbound, self.rivals).of_family(family)
+        draw = Drawer(drafter, self.inbound, self.rivals).family_drawer(family)
         rolls = {split: _Roll(SPLIT_SIZES[split][family]) for split in SPLIT_SIZES}
         for _ in range(_MAX_TRIES):
             open_splits = [split for split, roll in rolls.items() if not roll.is_full]

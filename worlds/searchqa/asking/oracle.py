@@ -1,4 +1,4 @@
-"""The oracle path of a question: what to search for, hop by hop, and where the answer stands."""
+"""The oracle path of a question: the query of each hop and the passages with its answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Oracle:
         """Return the hops of a tree whose nodes have these values, in an order that works.
 
         Raises:
-            NoEvidence: a hop's fact is told nowhere.
+            NoEvidence: no passage states a hop's fact.
         """
         hops: list[Hop] = []
         for part in walk(node):
@@ -50,25 +50,25 @@ class Oracle:
         return Hop(f"{search_name(subject)} {keys}", gold, answer)
 
     def _hop(self, part: Step | Back | Kin | Join, values: dict[int, Value]) -> list[Hop]:
-        found = values[id(part)]
+        value = values[id(part)]
         if isinstance(part, Join):
-            assert isinstance(found, Entity)
+            assert isinstance(value, Entity)
             inner = [values[id(branch)] for branch in part.branches]
-            names = [search_name(value) for value in inner if isinstance(value, Entity)]
-            golds = [self._gold(found, relation, found.name) for relation in part.relations]
+            names = [search_name(each) for each in inner if isinstance(each, Entity)]
+            golds = [self._gold(value, relation, value.name) for relation in part.relations]
             both = tuple(number for number in golds[0] if number in golds[1])
             gold = both or tuple(dict.fromkeys((*golds[0], *golds[1])))
             # A person is nowhere called one; a work's kind is in its own passages.
             kind = "" if part.kind in ("person", "landmark") else part.kind
             query = " ".join([*names, kind]).strip()
-            return [Hop(query, gold, found.name)]
+            return [Hop(query, gold, value.name)]
         inner_value = values[id(part.inner)]
         assert isinstance(inner_value, Entity)
         if isinstance(part, Back):
-            assert isinstance(found, Entity)
+            assert isinstance(value, Entity)
             keys = BACKWARD[part.kind, part.relation].keys
-            gold = self._gold(found, part.relation, found.name)
-            return [Hop(f"{search_name(inner_value)} {keys}", gold, found.name)]
+            gold = self._gold(value, part.relation, value.name)
+            return [Hop(f"{search_name(inner_value)} {keys}", gold, value.name)]
         if isinstance(part, Step):
             return [self.fact_hop(inner_value, part.relation)]
         first, second = part.relations
@@ -76,7 +76,7 @@ class Oracle:
         return [self.fact_hop(inner_value, first), self.fact_hop(between, second)]
 
     def _gold(self, subject: Entity, relation: str, answer: str) -> tuple[int, ...]:
-        """List passages that state a fact and hold the answer; the subject's own come first."""
+        """List passages that state a fact and hold the answer, the subject's own first."""
         stated = self.library.stated.get((subject.number, relation), [])
         passages = [self.library.passages[number] for number in stated]
         fits = [passage for passage in passages if answer in passage.text]
@@ -87,5 +87,5 @@ class Oracle:
 
 
 def search_name(entity: Entity) -> str:
-    """Return an entity's name as one would type it, with what tells it from namesakes."""
+    """Return an entity's unique title as a search query."""
     return " ".join(re.sub(r"[(),]", " ", entity.title).split())

@@ -1,4 +1,4 @@
-"""Words for relations read backwards, for two clues at once, for kinship and for comparisons."""
+"""Words for inverse relations, joined clues, kinship and comparisons."""
 
 from __future__ import annotations
 

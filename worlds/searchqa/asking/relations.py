@@ -33,5 +33,5 @@ WORDING: dict[tuple[str, ...], Wording] = {
 
 
 def wording_of(kind: str, relation: str) -> Wording | None:
-    """Return the words for a relation of a kind of entity; None where it is not asked about."""
+    """Return the words for a kind's relation, or None if no question asks about it."""
     return WORDING.get((kind, relation), WORDING.get((relation,)))

@@ -1,4 +1,4 @@
-"""Finds the neighbours of an entity that mislead: namesakes, family, places and titles alike."""
+"""Finds an entity's misleading neighbours: namesakes, family, similar places and titles."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Rivals:
 
     def of(self, entity: Entity) -> list[Entity]:
         """List the others that share the name, the surname, the stem or all but a title's word."""
-        found = dict.fromkeys(self.world.namesakes(entity))
+        rivals = dict.fromkeys(self.world.namesakes(entity))
         for key in _keys(entity):
-            found.update(dict.fromkeys(self._by_key[key]))
-        return [other for other in found if other is not entity]
+            rivals.update(dict.fromkeys(self._by_key[key]))
+        return [other for other in rivals if other is not entity]
 
 
 def _keys(entity: Entity) -> list[str]:

@@ -34,10 +34,10 @@ class Searcher:
                 numbers.setdefault(word, []).append(number)
         self._postings = {
             word: [
-                (number, self._weight(counts[number][word], lengths[number], total, len(found)))
-                for number in found
+                (number, self._weight(counts[number][word], lengths[number], total, len(holders)))
+                for number in holders
             ]
-            for word, found in numbers.items()
+            for word, holders in numbers.items()
         }
 
     def _weight(self, count: int, length: int, total: int, frequency: int) -> int:
@@ -49,7 +49,7 @@ class Searcher:
         return idf * count * 100 * total // (count * 100 * total + norm)
 
     def search(self, query: str, k: int) -> list[Passage]:
-        """Return the `k` passages that fit best; equal ones go by number."""
+        """Return the `k` passages with the highest scores. Ties go by number."""
         scores: dict[int, int] = {}
         for word in words(query):
             for number, weight in self._postings.get(word, ()):

@@ -100,14 +100,14 @@ class Shortcuts:
         return all(any(_is_akin(word, other) for other in there) for word in words)
 
     def _is_readable(self, part: Node, text: str, values: dict[int, Value]) -> bool:
-        """Return whether a value can be read off the question, or off what it is asked of."""
+        """Return whether a value stands in the question or in the name of an inner entity."""
         value = values[id(part)]
         inner = [values[id(node)] for node in inner_nodes(part)]
         names = [entity.name for entity in inner if isinstance(entity, Entity)]
         return self.is_in(value, [text]) or self.is_in(value, names)
 
     def _is_named_by_its_value(self, part: Node) -> bool:
-        """Return whether the words for an entity say what is asked of it, as its year."""
+        """Return whether the words for an entity hold the answer, such as its year."""
         if not isinstance(part, Step) or not isinstance(part.inner, Anchor):
             return False
         dated = YEAR_OF.get(part.inner.kind)
@@ -126,7 +126,7 @@ class Shortcuts:
     def _is_usual(self, last: Node, values: dict[int, Value]) -> bool:
         """Return whether a role gives its holder's word or country away, as an occupation."""
         value = values[id(last)]
-        if not isinstance(last, Step) or not _is_of_few(value):
+        if not isinstance(last, Step) or not _is_one_of_few(value):
             return False
         role = last.inner.relation if isinstance(last.inner, Step | Back) else ""
         key = (last.inner.kind, role, last.relation)
@@ -149,7 +149,7 @@ class Shortcuts:
         return [e for e in self.world.entities if e.kind == last.kind]
 
     def _skips_a_step(self, parts: Sequence[Node], values: dict[int, Value]) -> bool:
-        """Return whether an earlier entity has, or its document tells, what a later step finds."""
+        """Return whether an earlier entity's facts or document hold a later step's value."""
         for part in parts:
             if isinstance(part, Join):
                 continue
@@ -160,13 +160,13 @@ class Shortcuts:
             value = values[id(part)]
             if any(value in entity.facts.values() for entity in earlier):
                 return True
-            told = self._told_in(part, values)
-            if any(entity.number in told for entity in earlier):
+            documents = self._stating_documents(part, values)
+            if any(entity.number in documents for entity in earlier):
                 return True
         return False
 
-    def _told_in(self, part: Node, values: dict[int, Value]) -> set[int]:
-        """Return the documents that tell the fact that a step finds."""
+    def _stating_documents(self, part: Node, values: dict[int, Value]) -> set[int]:
+        """Return the documents that state the fact of a step."""
         value = values[id(part)]
         if isinstance(part, Back):
             assert isinstance(value, Entity)
@@ -191,13 +191,13 @@ def _common_words(entities: Sequence[Entity]) -> set[str]:
 
 def _shares_a_name(parts: Sequence[Node], values: dict[int, Value]) -> bool:
     """Return whether two of the entities on the way have a name in common."""
-    found = [values[id(part)] for part in parts]
+    step_values = [values[id(part)] for part in parts]
     for part in parts:
         if isinstance(part, Kin):
             subject = values[id(part.inner)]
             assert isinstance(subject, Entity)
-            found.append(subject.facts[part.relations[0]])
-    names = [set(map(normal_form, value_forms(value))) for value in found]
+            step_values.append(subject.facts[part.relations[0]])
+    names = [set(map(normal_form, value_forms(value))) for value in step_values]
     return len(set().union(*names)) < sum(map(len, names))
 
 
@@ -211,7 +211,7 @@ def _is_akin(word: str, other: str) -> bool:
     return word == other or word[:least] == other[:least]
 
 
-def _is_of_few(value: Value) -> bool:
+def _is_one_of_few(value: Value) -> bool:
     """Return whether there are few values like this one: a word, a country or a continent."""
     return isinstance(value, str) or (
         isinstance(value, Entity) and value.kind in ("country", "continent")

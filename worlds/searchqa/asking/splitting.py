@@ -1,4 +1,4 @@
-"""Shares entities out among the splits, so that no answer of one split is an answer of another."""
+"""Assigns entities to splits, so that no answer of one split is an answer of another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def normal_form(text: str) -> str:
 
 
 class Splitting:
-    """Gives each entity one split; entities that share a name share it too.
+    """Gives each entity one split. Entities that share a name share it too.
 
     Args:
         world: all entities.
@@ -40,21 +40,21 @@ class Splitting:
                 other = first_with.setdefault(form, entity.number)
                 low, high = sorted((root(other), root(entity.number)))
                 parent[high] = low
-        self._of_entity = [_share(root(number)) for number in range(len(parent))]
+        self._splits = [_share(root(number)) for number in range(len(parent))]
 
-    def of_entity(self, entity: Entity) -> str:
+    def entity_split(self, entity: Entity) -> str:
         """Return the split of an entity."""
-        return self._of_entity[entity.number]
+        return self._splits[entity.number]
 
-    def of_value(self, value: Value) -> str | None:
-        """Return the split of an entity; None for what is the answer to many questions.
+    def value_split(self, value: Value) -> str | None:
+        """Return the split of an entity, or None for an answer that many questions share.
 
         These are dates, numbers, words, countries and continents: a split that had only some of
         them would give them away.
         """
         if not isinstance(value, Entity) or value.kind in ("country", "continent"):
             return None
-        return self.of_entity(value)
+        return self.entity_split(value)
 
 
 def _share(key: object) -> str:

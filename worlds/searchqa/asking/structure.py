@@ -1,4 +1,4 @@
-"""Questions as trees over the fact graph, and what they evaluate to.
+"""Questions as trees over the fact graph, and their evaluation.
 
 An `Anchor` is a mention in words; evaluating it resolves the words, so a namesake that fits them
 shows. Every node of a question must evaluate to exactly one value.
@@ -82,24 +82,24 @@ def evaluate(world: World, node: Node) -> list[Value]:
 
 
 def _forwards(values: list[Value], relation: str) -> list[Value]:
-    found = (
+    targets = (
         value.facts[relation]
         for value in values
         if isinstance(value, Entity) and relation in value.facts
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(targets))
 
 
 def backwards(world: World, values: list[Value], relation: str, kind: str) -> list[Value]:
     """List the entities of a kind whose relation is one of some values."""
-    found = (
+    targets = (
         entity
         for value in values
         if isinstance(value, Entity)
         for entity in world.linked_from(relation, value)
         if entity.kind == kind
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(targets))
 
 
 def inner_nodes(node: Node) -> tuple[Node, ...]:
@@ -110,7 +110,7 @@ def inner_nodes(node: Node) -> tuple[Node, ...]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Iterate over a tree, what is needed first coming first."""
+    """Iterate over a tree's nodes, inner nodes first."""
     for inner in inner_nodes(node):
         yield from walk(inner)
     yield node
@@ -130,18 +130,18 @@ def signature(node: Node) -> str:
 
 
 def sole_values(world: World, node: Node) -> dict[int, Value] | None:
-    """Return the value of every node of a tree by `id`; None unless each has exactly one.
+    """Return every node's value by `id`, or None unless each has exactly one.
 
     A tree in which an entity comes up twice is refused as well: it walks in a circle.
     """
     values: dict[int, Value] = {}
     seen: list[Value] = []
     for part in walk(node):
-        found = evaluate(world, part)
-        if len(found) != 1 or found[0] in seen:
+        results = evaluate(world, part)
+        if len(results) != 1 or results[0] in seen:
             return None
-        values[id(part)] = found[0]
-        seen.append(found[0])
+        values[id(part)] = results[0]
+        seen.append(results[0])
         if isinstance(part, Kin):
             between = values[id(part.inner)]
             assert isinstance(between, Entity)

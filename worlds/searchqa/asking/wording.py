@@ -67,7 +67,10 @@ def where(ask: tuple[str, str], noun: str, clause: str, keys: str = "") -> Wordi
 
 
 def which(noun: str, ask: str, keys: str = "", *, what: str = "What") -> Wording:
-    """Words for a named thing: "What is the currency of {x}?"; `what` may be "Who"."""
+    """Words for a named thing: "What is the currency of {x}?".
+
+    `what` is "What" or "Who".
+    """
     return Wording(
         (f"{what} is the {noun} of {{x}}?", ask, f"Can you name the {noun} of {{x}}?"),
         (f"the {noun} of {{x}}",),

@@ -1,1 +1,1 @@
-"""How the facts of the world are told: sentence patterns by kind, and the writer of documents."""
+"""Documents from the world's facts: sentence patterns by kind, and the writer."""

@@ -1,4 +1,4 @@
-"""Finds cities and people in the surroundings of an entity, for sentences that only add colour."""
+"""Finds cities and people near an entity, for filler sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Neighbourhood:
             self._people.setdefault(person.culture, []).append(person)
 
     def around(self, entity: Entity) -> dict[str, list[Entity]]:
-        """Return the cities and the people near an entity; there may be no people.
+        """Return the cities and the people near an entity. There may be no people.
 
         What the entity's own facts link it to is left out, so that no colour contradicts a fact.
         """
@@ -60,11 +60,11 @@ class Neighbourhood:
 
     def _country(self, entity: Entity) -> Entity:
         while entity.kind != "country":
-            found = [entity.facts[relation] for relation in _HOMES if relation in entity.facts]
-            if not found:
+            homes = [entity.facts[relation] for relation in _HOMES if relation in entity.facts]
+            if not homes:
                 countries = list(self._cities)
                 return countries[entity.number % len(countries)]
-            home = found[0]
+            home = homes[0]
             assert isinstance(home, Entity)
             entity = home
         return entity

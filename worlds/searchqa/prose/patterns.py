@@ -1,4 +1,4 @@
-"""The sentence patterns of every kind of entity; `telling` explains their fields."""
+"""The sentence patterns of every kind of entity. `telling` explains their fields."""
 
 from __future__ import annotations
 

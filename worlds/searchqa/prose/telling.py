@@ -69,7 +69,7 @@ class Referring:
         }
 
     def refer(self, entity: Entity) -> str:
-        """Return the words for an entity in the middle of a sentence."""
+        """Return the words for an entity within a sentence."""
         name, others = entity.name, self._shared[entity.number]
         if not others:
             return with_article(entity)

@@ -24,7 +24,7 @@ _LINKS_PER_RELATION = {"person": 5, "city": 6, "country": 7, "continent": 12}
 
 @dataclass
 class Library:
-    """What was written.
+    """The written passages and the facts that they state.
 
     Attributes:
         passages: all passages, those of a document together and in order.
@@ -37,7 +37,10 @@ class Library:
 
 @dataclass(frozen=True)
 class _Line:
-    """One sentence to be, with what it says; `follows` ties it to the one before."""
+    """A planned sentence and its facts.
+
+    `follows` keeps it right after the line before it.
+    """
 
     pattern: str
     facts: frozenset[Fact]
@@ -94,23 +97,23 @@ class Writer:
             self.library.stated.setdefault(fact, []).append(number)
 
     def _lines(self, telling: Telling, dice: Dice) -> list[_Line]:
-        """List what the document says, in order, lead first."""
-        kind, told = telling.entity.kind, set[Fact]()
-        lead = self._choose(telling, LEADS[kind], told, dice)
+        """List the document's sentences in order, lead first."""
+        kind, covered = telling.entity.kind, set[Fact]()
+        lead = self._choose(telling, LEADS[kind], covered, dice)
         assert lead is not None, telling.entity
-        told.update(lead.facts)
+        covered.update(lead.facts)
         lines = [lead]
         for section in PLANS[kind]:
             for slot in dice.shuffled(section) if kind != "person" else section:
-                line = self._choose(telling, slot, told, dice)
-                if line and not (line.facts and line.facts <= told and dice.chance(0.93)):
+                line = self._choose(telling, slot, covered, dice)
+                if line and not (line.facts and line.facts <= covered and dice.chance(0.93)):
                     lines.append(line)
-                    told.update(line.facts)
-        self._add_asides(lines, telling, told, dice)
-        return [*lines, *self._link_lines(telling, told, dice)]
+                    covered.update(line.facts)
+        self._add_asides(lines, telling, covered, dice)
+        return [*lines, *self._link_lines(telling, covered, dice)]
 
     def _choose(
-        self, telling: Telling, slot: tuple[str, ...], told: set[Fact], dice: Dice
+        self, telling: Telling, slot: tuple[str, ...], covered: set[Fact], dice: Dice
     ) -> _Line | None:
         """Pick one of the patterns that say most that is new."""
         lines = []
@@ -121,11 +124,11 @@ class Writer:
                 continue
         if not lines:
             return None
-        news = max(len(line.facts - told) for line in lines)
-        return dice.pick([line for line in lines if len(line.facts - told) == news])
+        news = max(len(line.facts - covered) for line in lines)
+        return dice.pick([line for line in lines if len(line.facts - covered) == news])
 
-    def _link_lines(self, telling: Telling, told: set[Fact], dice: Dice) -> list[_Line]:
-        """List sentences about what links to the entity, from the entity's side."""
+    def _link_lines(self, telling: Telling, covered: set[Fact], dice: Dice) -> list[_Line]:
+        """List sentences about the entities that link to this one, from its side."""
         entity, lines = telling.entity, []
         by_relation: dict[str, list[Entity]] = {}
         for relation, other in self._links.get(entity.number, ()):
@@ -138,15 +141,15 @@ class Writer:
                 first = number % max(1, len(patterns))
                 turned = (*patterns[first:], *patterns[:first])
                 line = self._link_line(telling, turned, (other, relation))
-                if line is not None and not line.facts <= told:
+                if line is not None and not line.facts <= covered:
                     lines.append(line)
-                    told.update(line.facts)
+                    covered.update(line.facts)
         return lines[:26]
 
     def _add_asides(
-        self, lines: list[_Line], telling: Telling, told: set[Fact], dice: Dice
+        self, lines: list[_Line], telling: Telling, covered: set[Fact], dice: Dice
     ) -> None:
-        """Put a few facts about what the document mentions behind the mention."""
+        """Insert a few facts about mentioned entities behind their mention."""
         facts = telling.entity.facts
         places = {
             value: place
@@ -161,9 +164,9 @@ class Writer:
                     stated = frozenset(telling.facts_of(pattern, other))
                 except Inapplicable:
                     continue
-                if not stated & told and telling.entity not in _values(other, stated):
+                if not stated & covered and telling.entity not in _values(other, stated):
                     lines.insert(places[other] + 1, _Line(pattern, stated, other, follows=True))
-                    told.update(stated)
+                    covered.update(stated)
                     break
 
     def _link_line(
@@ -187,7 +190,7 @@ class Writer:
         *,
         first: bool,
     ) -> tuple[str, set[Fact]]:
-        """Take lines off the list until a passage is full; pad a short one."""
+        """Take lines off the list until a passage is full, and pad a short one."""
         target = dice.between(46, 72)
         sentences: list[str] = []
         facts: set[Fact] = set()
@@ -222,7 +225,7 @@ def _values(entity: Entity, facts: frozenset[Fact]) -> list[object]:
 
 
 def _take(lines: list[_Line], *, must_name: bool) -> list[_Line]:
-    """Take the next line, or the next that can name the entity, and what follows on it."""
+    """Take the next line, or the next that can name the entity, and the lines tied to it."""
     first = next(
         (n for n, line in enumerate(lines) if not must_name or names_subject(line.pattern)), 0
     )
@@ -235,7 +238,7 @@ def _take(lines: list[_Line], *, must_name: bool) -> list[_Line]:
 
 
 def _rest_is_short(lines: list[_Line], words: int) -> bool:
-    """Return whether what is left would not fill a passage and still fits into this one."""
+    """Return whether the rest would not fill a passage and still fits into this one."""
     return 0 < len(lines) <= 2 and words <= MAX_WORDS - 24 * len(lines)
 
 
@@ -247,7 +250,7 @@ def _next_naming(line: _Line, dice: Dice) -> str:
 
 
 def _interleave(lines: list[_Line], fillers: list[_Line], dice: Dice) -> list[_Line]:
-    """Put fillers between the lines, never before the lead; short documents get more of them."""
+    """Put fillers between the lines, never before the lead. Short documents get more."""
     count = max(4, 16 - len(lines))
     mixed = list(lines)
     for _ in range(min(count, len(fillers) - 3)):

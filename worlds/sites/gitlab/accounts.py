@@ -8,14 +8,17 @@ from datetime import datetime
 from agentgym_envs.sites.people import PASSWORD, Person
 from worlds.dice import Dice
 from worlds.sites.gitlab.words import BIOS, STATUSES
-from worlds.sites.moments import working_moment, written
+from worlds.sites.moments import timestamp, working_moment
 from worlds.sites.setting import Setting
 
 NUM_USERS = 240
 
 
 def make_users(connection: sqlite3.Connection, dice: Dice, setting: Setting) -> tuple[Person, ...]:
-    """Add the users; the id of a person is their place in the result, from 1."""
+    """Add the users.
+
+    A person's id is their position in the result, from 1.
+    """
     users = setting.people[: NUM_USERS * setting.scale]
     rows = []
     for number, person in enumerate(users, 1):
@@ -25,7 +28,7 @@ def make_users(connection: sqlite3.Connection, dice: Dice, setting: Setting) -> 
         location = "" if dice.chance(0.2) else person.town
         rows.append(
             (number, person.username, person.name, person.email, password, bio, status, location,
-             written(joined))
+             timestamp(joined))
         )  # fmt: skip
     connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     return users

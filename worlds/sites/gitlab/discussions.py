@@ -16,7 +16,7 @@ from worlds.sites.gitlab.words import (
     PARTS,
     WISH_TITLES,
 )
-from worlds.sites.moments import working_moment, written
+from worlds.sites.moments import timestamp, working_moment
 
 
 def subjects_of(
@@ -76,8 +76,8 @@ def _add_issue(
         (project.number, iid, title, body_of(dice, part), author, assignee,
          "closed" if closed else "open",
          dice.pick(project.milestone_ids) if dice.chance(0.4) else None,
-         written(due)[:10] if due else None, int(dice.chance(0.03)), written(moment),
-         written(end) if end else None),
+         timestamp(due)[:10] if due else None, int(dice.chance(0.03)), timestamp(moment),
+         timestamp(end) if end else None),
     )  # fmt: skip
     issue = added.lastrowid or 0
     kind_label = project.label_ids[0 if any(title.endswith(p[-12:]) for p in BUG_TITLES) else 1]
@@ -96,5 +96,5 @@ def _add_issue(
     rows.sort(key=lambda row: row[3])
     connection.executemany(
         "INSERT INTO notes (issue_id, author_id, body, created_at) VALUES (?, ?, ?, ?)",
-        [(*row[:3], written(row[3])) for row in rows],
+        [(*row[:3], timestamp(row[3])) for row in rows],
     )

@@ -15,13 +15,13 @@ from worlds.sites.gitlab.words import (
     PARTS,
     REVIEWS,
 )
-from worlds.sites.moments import working_moment, written
+from worlds.sites.moments import timestamp, working_moment
 
 _FIRST_BRANCH_COMMIT = 1000  # numbers of commits on branches, for their names
 
 
 def make_merge_requests(connection: sqlite3.Connection, dice: Dice, project: Made) -> None:
-    """Add the merge requests of a project; only the open ones still have a branch."""
+    """Add the merge requests of a project. Only the open ones still have a branch."""
     number = dice.below(3) if project.is_fork else dice.between(2, 6)
     if project.is_agents:
         number = dice.between(7, 10)
@@ -53,7 +53,7 @@ def _add_request(
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (project.number, iid, title, body_of(dice, part), author,
          dice.pick((author, dice.early(project.team))) if dice.chance(0.7) else None, reviewer,
-         branch, BRANCH, state, written(moment), written(end) if end else None),
+         branch, BRANCH, state, timestamp(moment), timestamp(end) if end else None),
     )  # fmt: skip
     request = added.lastrowid or 0
     _add_branch(connection, dice, project, request, branch, author, moment, state)
@@ -69,7 +69,7 @@ def _add_request(
     rows.sort(key=lambda row: row[3])
     connection.executemany(
         "INSERT INTO notes (merge_request_id, author_id, body, created_at) VALUES (?, ?, ?, ?)",
-        [(*row[:3], written(row[3])) for row in rows],
+        [(*row[:3], timestamp(row[3])) for row in rows],
     )
 
 
@@ -88,7 +88,7 @@ def _add_branch(
     if state == "open":
         connection.execute(
             "INSERT INTO branches (project_id, name, author_id, created_at) VALUES (?, ?, ?, ?)",
-            (project.number, branch, author, written(moment - timedelta(days=2))),
+            (project.number, branch, author, timestamp(moment - timedelta(days=2))),
         )
     commit = 0
     for place in range(dice.between(1, 3)):
@@ -98,7 +98,7 @@ def _add_branch(
             "merge_request_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (project.number, branch if state == "open" else BRANCH,
              sha_of(project.number, _FIRST_BRANCH_COMMIT + request * 10 + place), author, text,
-             written(moment - timedelta(hours=20 - 6 * place)),
+             timestamp(moment - timedelta(hours=20 - 6 * place)),
              request if state == "merged" else None),
         )  # fmt: skip
         commit = added.lastrowid or 0

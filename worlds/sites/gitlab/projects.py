@@ -19,7 +19,7 @@ from worlds.sites.gitlab.projects_list import (
     PROJECTS,
 )
 from worlds.sites.gitlab.words import LABELS, MILESTONES
-from worlds.sites.moments import working_moment, written
+from worlds.sites.moments import timestamp, working_moment
 from worlds.sites.setting import TOWNS
 
 NUM_OWNERS = 34
@@ -96,7 +96,7 @@ def make_projects(
 
 
 def _further(dice: Dice, scale: int) -> list[tuple[str, str, str, str, str]]:
-    """Return what a larger world has beside the listed projects: their likes in other towns."""
+    """Return a larger world's additional projects: the listed ones in other towns."""
     hidden = {*dict(OWN), *PRIVATE, *INTERNAL}
     forked = set(FORKED)
     rows = [
@@ -155,7 +155,7 @@ def _insert(
         "forked_from, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (project.number, project.owner, project.slug, project.name, project.description,
          visibility, project.licence, topics, origin.number if origin else None,
-         written(project.started), written(project.started)),
+         timestamp(project.started), timestamp(project.started)),
     )  # fmt: skip
 
 
@@ -173,10 +173,10 @@ def _add_members(connection: sqlite3.Connection, dice: Dice, project: Made) -> N
         else:
             role = dice.pick(("Reporter", "Developer", "Developer", "Developer", "Maintainer"))
         until = LAST_DAY + timedelta(days=dice.between(20, 500))
-        expires = written(until)[:10] if role != "Owner" and dice.chance(0.15) else None
+        expires = timestamp(until)[:10] if role != "Owner" and dice.chance(0.15) else None
         since = project.started + timedelta(days=dice.between(0, 200), minutes=dice.below(600))
         since = project.started if role == "Owner" else since
-        rows.append((project.number, user, role, None if user == 1 else expires, written(since)))
+        rows.append((project.number, user, role, None if user == 1 else expires, timestamp(since)))
     connection.executemany("INSERT INTO members VALUES (?, ?, ?, ?, ?)", rows)
 
 
@@ -198,7 +198,7 @@ def _add_milestones(connection: sqlite3.Connection, dice: Dice, project: Made) -
             "INSERT INTO milestones (project_id, title, description, starts_on, due_on, state) "
             "VALUES (?, ?, ?, ?, ?, ?)",
             (project.number, title, f"What has to be done for: {title.lower()}.",
-             written(start)[:10], written(end)[:10],
+             timestamp(start)[:10], timestamp(end)[:10],
              "closed" if end < LAST_DAY - timedelta(days=60) else "open"),
         )  # fmt: skip
         project.milestone_ids.append(added.lastrowid or 0)

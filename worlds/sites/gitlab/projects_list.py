@@ -1,4 +1,4 @@
-"""The projects: kind, name, what it is, topics. The kinds are those of `words` and `sources`."""
+"""The projects: kind (as in `words` and `sources`), name, description and topics."""
 
 from __future__ import annotations
 

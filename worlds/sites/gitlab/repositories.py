@@ -15,7 +15,7 @@ from worlds.sites.gitlab.sources import (
     START,
 )
 from worlds.sites.gitlab.words import COMMIT_MESSAGES, PARTS
-from worlds.sites.moments import working_moment, written
+from worlds.sites.moments import timestamp, working_moment
 
 BRANCH = "main"
 
@@ -29,7 +29,7 @@ def make_repository(connection: sqlite3.Connection, dice: Dice, project: Made) -
     """Add commits and files to the default branch."""
     connection.execute(
         "INSERT INTO branches (project_id, name, author_id, created_at) VALUES (?, ?, ?, ?)",
-        (project.number, BRANCH, project.owner, written(project.started)),
+        (project.number, BRANCH, project.owner, timestamp(project.started)),
     )
     first = _add_commits(connection, dice, project)
     last = connection.execute("SELECT max(id) FROM commits").fetchone()[0]
@@ -64,12 +64,12 @@ def _add_commits(connection: sqlite3.Connection, dice: Dice, project: Made) -> i
         "INSERT INTO commits (project_id, branch, sha, author_id, message, created_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (project.number, BRANCH, sha_of(project.number, place), author, text, written(moment))
+            (project.number, BRANCH, sha_of(project.number, place), author, text, timestamp(moment))
             for place, (author, text, moment) in enumerate(rows)
         ],
     )
     connection.execute(
-        "UPDATE projects SET updated_at = ? WHERE id = ?", (written(rows[-1][2]), project.number)
+        "UPDATE projects SET updated_at = ? WHERE id = ?", (timestamp(rows[-1][2]), project.number)
     )
     return int(last_id) + 1
 

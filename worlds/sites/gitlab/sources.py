@@ -1,4 +1,4 @@
-"""The files of a project of each kind, with slots: small, plausible, and the same in every copy.
+"""Small, plausible files for a project of each kind, with slots.
 
 Slots are written `<name>`, since code is full of braces.
 """

@@ -1,4 +1,4 @@
-"""The agent's to-dos: what others have asked of them."""
+"""The agent's to-do items, from assignments, review requests and mentions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JOIN projects p ON p.id = r.project_id WHERE r.state = 'open' ORDER BY r.id
 
 
 def make_todos(connection: sqlite3.Connection, dice: Dice) -> None:
-    """Add to-dos for what the agent is assigned to, shall review, or was mentioned in."""
+    """Add to-do items for the agent's assignments, review requests and mentions."""
     rows = []
     for query in (_ISSUES, _REQUESTS):
         for issue in connection.execute(query).fetchall():

@@ -1,1 +1,1 @@
-"""Makes the map: towns, roads, places, and what people left there."""
+"""Makes the map: towns, roads, places, reviews and lists."""

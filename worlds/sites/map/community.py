@@ -1,4 +1,4 @@
-"""Draws the map's users and what they did: reviews, saved places, suggested corrections."""
+"""Draws the map's users, their reviews, saved places and suggested corrections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PER_LIST = 12  # places in each of the agent's lists
 
 
 def fill_community(connection: sqlite3.Connection, dice: Dice, setting: Setting) -> None:
-    """Fill in users and everything that is theirs; the places must be there."""
+    """Fill in users and their content. The places must exist."""
     users = setting.people[: NUM_USERS * setting.scale]
     connection.executemany(
         "INSERT INTO users (name, username, email, home_town_id) VALUES (?, ?, ?, ?)",

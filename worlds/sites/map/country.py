@@ -14,7 +14,7 @@ SEAS = (("Senna Sound", 14, 232, -58), ("Gulf of Bells", 250, 282, 0), ("East Re
 
 
 def draw_country() -> str:
-    """Return the drawing; its third line is where the map of a world adds roads and a way."""
+    """Return the map's SVG. Its third line is a placeholder for roads and a route."""
     coast = _smooth(COAST, closed=True)
     lines = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SHEET[0]} {SHEET[1]}">',

@@ -1,4 +1,4 @@
-"""Draws what is told of a single place beside name, address and hours: its facts and its price.
+"""Draws the facts and the price of a single place.
 
 A fact is a (name, value) pair of texts; a price is in cents, and its name is the category's.
 """
@@ -27,7 +27,7 @@ def draw_price(category: str, stars: int, dice: Dice) -> int | None:
 
 
 def draw_facts(category: str, stars: int, dice: Dice) -> Facts:
-    """Return the facts of a place of this category; `stars` counts for hotels alone."""
+    """Return the facts of a place of this category. `stars` is used for hotels alone."""
     if category == "Hotel":
         return [("Stars", str(stars)), *_hotel(dice)]
     draw = _DRAWS.get(category)

@@ -1,4 +1,4 @@
-"""Fills the map's database: regions, towns, roads, streets, places, and what people left there."""
+"""Fills the map's database: regions, towns, roads, streets, places and the community."""
 
 from __future__ import annotations
 

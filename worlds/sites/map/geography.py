@@ -11,7 +11,7 @@ _WORDS = read_words("sites/map/geography.toml")
 
 @dataclass(frozen=True)
 class Region:
-    """A region: its name, what one says of it, the capital, and the colour on the map."""
+    """A region: its name, description, capital, and colour on the map."""
 
     name: str
     about: str
@@ -21,7 +21,7 @@ class Region:
 
 @dataclass(frozen=True)
 class TownSite:
-    """Where a town lies and what it has.
+    """A town's position, population and transport.
 
     Attributes:
         name: one of `setting.TOWNS`.

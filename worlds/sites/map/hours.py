@@ -1,4 +1,4 @@
-"""Draws opening hours. Days count from Monday, 0; times are minutes of the day."""
+"""Draws opening hours. Days count from Monday, 0, and times are minutes of the day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SATURDAY, SUNDAY = 5, 6
 
 
 def draw_week(kind: Kind, dice: Dice) -> dict[int, tuple[int, int]]:
-    """Return a week's opening and closing minutes; days on which it is shut are left out."""
+    """Return a week's opening and closing minutes, by day. Closed days are left out."""
     if dice.chance(kind.always):
         return {day: ALWAYS for day in range(7)}
     opens, closes = round(dice.pick(kind.opens) * 60), round(dice.pick(kind.closes) * 60)

@@ -9,7 +9,7 @@ from worlds.words import read_words
 
 @dataclass(frozen=True)
 class Kind:
-    """What the places of a category are drawn by; minutes are those of the day.
+    """Parameters for drawing the places of a category.
 
     Attributes:
         usual: how many a town of middle size has.

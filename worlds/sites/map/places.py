@@ -52,7 +52,10 @@ class Place:
 def furnish(
     town: TownSite, area: str, streets: list[Street], phones: set[str], dice: Dice, scale: int
 ) -> list[Place]:
-    """Return a town's places; `phones` holds the numbers given out so far and grows."""
+    """Return a town's places.
+
+    `phones` holds the numbers in use and is extended in place.
+    """
     names: set[str] = set()
     houses: set[tuple[int, int]] = set()
     return [

@@ -1,4 +1,4 @@
-"""What people write about places: openings, middles and ends of reviews, by group and rating."""
+"""Texts of the reviews of places: openings, middles and ends, by group and rating."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Street:
         return max(12, int(length / HOUSE) * 2)
 
     def house(self, number: int) -> tuple[float, float]:
-        """Return where a house stands, to the metre; odd numbers on the left."""
+        """Return a house's position, to the metre. Odd numbers are on the left."""
         share = number / (self.last_house + 1)
         dx, dy = self.end[0] - self.start[0], self.end[1] - self.start[1]
         length = sqrt(dx * dx + dy * dy) or 1.0
@@ -49,7 +49,7 @@ class Street:
 
 
 def lay_out(town: TownSite, prefix: str, dice: Dice, scale: int) -> list[Street]:
-    """Return a town's streets; the postcodes begin with the three digits of `prefix`."""
+    """Return a town's streets. `prefix` holds the first three digits of the postcodes."""
     radius = 0.55 + 0.95 * log10(town.population / 4000)
     number = (10 + int(6 * log10(town.population / 4000))) * scale
     names = [*CENTRAL_STREETS, *dice.sample(STREET_NAMES, number - 2)]

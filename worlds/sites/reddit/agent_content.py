@@ -1,4 +1,4 @@
-"""Makes what belongs to the agent's user: votes, saved posts, messages, notifications."""
+"""Makes the agent's content: votes, saved posts, messages, notifications."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from agentgym_envs.sites.people import AGENT_ID
 from agentgym_envs.sites.reddit.heat import heat
 from worlds.dice import Dice
-from worlds.sites.moments import TODAY, written
+from worlds.sites.moments import TODAY, timestamp
 from worlds.sites.reddit.topics import SUBJECT_TOPICS
 from worlds.sites.setting import TOWNS
 from worlds.words import read_words
@@ -21,7 +21,7 @@ UNREAD = 3  # messages to the agent, the latest ones
 
 
 def fill_agent_content(connection: sqlite3.Connection, dice: Dice, num_users: int) -> None:
-    """Write them; users, posts and comments are there already."""
+    """Write the agent's content. Users, posts and comments must exist."""
     _votes(connection, dice)
     connection.executemany(
         "INSERT INTO blocked_users VALUES (?, ?)",
@@ -88,7 +88,7 @@ def _messages(connection: sqlite3.Connection, dice: Dice) -> None:
             hour=dice.between(9, 19),
         )
         pair = (AGENT_ID, partner) if sent else (partner, AGENT_ID)
-        rows.append((number, *pair, body, written(moment)))
+        rows.append((number, *pair, body, timestamp(moment)))
     connection.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?, 1)", rows)
     connection.execute(
         "UPDATE messages SET is_read = 0 WHERE id IN "
@@ -104,7 +104,7 @@ def _notifications(connection: sqlite3.Connection) -> None:
         "WHERE c.user_id <> :me AND coalesce(a.user_id, p.user_id) = :me ORDER BY c.id",
         {"me": AGENT_ID},
     ).fetchall()
-    fresh = written(TODAY - timedelta(days=45))
+    fresh = timestamp(TODAY - timedelta(days=45))
     connection.executemany(
         "INSERT INTO notifications (user_id, comment_id, is_read) VALUES (?, ?, ?)",
         [(AGENT_ID, row[0], int(row[1] < fresh)) for row in answers],

@@ -14,7 +14,7 @@ NUM_USERS = 300
 
 
 def fill(connection: sqlite3.Connection, setting: Setting) -> None:
-    """Write users, communities, posts, comments, and what is the agent's."""
+    """Write users, communities, posts, comments, and the agent's content."""
     dice = setting.dice("reddit")
     users = setting.people[: NUM_USERS * setting.scale]
     fill_users(connection, dice, users)

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from agentgym_envs.sites.people import AGENT_ID, PASSWORD, Person
 from worlds.dice import Dice
-from worlds.sites.moments import TODAY, written
+from worlds.sites.moments import TODAY, timestamp
 from worlds.sites.reddit.topics import SUBJECT_TOPICS, TOPICS, Topic
 from worlds.words import read_words
 
@@ -42,7 +42,7 @@ class Community:
     cumulated: tuple[float, ...]
 
     def author(self, dice: Dice, *, but: int = 0) -> int:
-        """Draw who writes next; `but` is somebody else's id."""
+        """Draw the next author, other than `but`."""
         for _ in range(20):
             drawn = dice.weighted(self.regulars, self.cumulated)
             if drawn != but:
@@ -51,7 +51,7 @@ class Community:
 
 
 def fill_users(connection: sqlite3.Connection, dice: Dice, users: Sequence[Person]) -> None:
-    """Write the users; the agent's is the first."""
+    """Write the users, the agent's first."""
     rows = []
     for number, person in enumerate(users, 1):
         joined = TODAY - timedelta(days=dice.between(740, 1400), minutes=dice.between(0, 1439))
@@ -60,7 +60,7 @@ def fill_users(connection: sqlite3.Connection, dice: Dice, users: Sequence[Perso
         )
         bio = _biography(person, dice)
         rows.append(
-            (number, person.username, person.name, secret, person.email, bio, written(joined))
+            (number, person.username, person.name, secret, person.email, bio, timestamp(joined))
         )
     connection.executemany("INSERT INTO users VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
@@ -90,7 +90,7 @@ def fill_communities(connection: sqlite3.Connection, dice: Dice, num_users: int)
         connection.execute(
             "INSERT INTO forums VALUES (?, ?, ?, ?, ?, ?, ?)",
             (number, topic.name, topic.title, topic.description, _rules(topic, dice), leads[-1],
-             written(created)),
+             timestamp(created)),
         )  # fmt: skip
         moderators += [(number, user) for user in leads]
         others = dice.sample(range(2, num_users + 1), dice.between(8, 70))

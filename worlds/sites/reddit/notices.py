@@ -45,9 +45,9 @@ def sale(topic: Topic, dice: Dice, created: datetime) -> Draft:
     """Write an offer."""
     slots = Slots(topic, dice)
     title = slots.write(_SALES)
-    asked = dice.between(*topic.prices)
+    price = dice.between(*topic.prices)
     body = slots.fill(
-        f"I ask ${asked} for it. {dice.pick(_STATES)}\n\nTo be fetched in {{town}}, on a {{day}} "
+        f"I ask ${price} for it. {dice.pick(_STATES)}\n\nTo be fetched in {{town}}, on a {{day}} "
         f"after {dice.between(15, 20)}:00. {dice.pick(_WHY)}"
     )
     return Draft("For sale", title, body, gear=slots["product"])

@@ -22,7 +22,7 @@ _PEOPLE: tuple[str, ...] = _WORDS["people"]
 
 
 class Slots(dict[str, str]):
-    """The words of one text; a missing one is drawn when a pattern asks for it.
+    """The words of one text. A missing one is drawn when a pattern asks for it.
 
     Args:
         topic: what the text is about.
@@ -37,7 +37,7 @@ class Slots(dict[str, str]):
         self._turn = dice.between(0, 1000)
 
     def __missing__(self, slot: str) -> str:
-        """Draw the word of a slot; capitalised where the slot's name is."""
+        """Draw the word of a slot, capitalised if the slot's name is."""
         name = slot.lower()
         if name != slot:
             word = self[name]

@@ -1,4 +1,4 @@
-"""Writes comments: what people answer to a post, and to each other."""
+"""Writes comments: answers to a post and to other comments."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from agentgym_envs.sites.reddit.heat import heat
 from worlds.dice import Dice
-from worlds.sites.moments import TODAY, written
+from worlds.sites.moments import TODAY, timestamp
 from worlds.sites.reddit.draft import Draft
 from worlds.sites.reddit.members import Community
 from worlds.sites.reddit.talk import answer_comment, answer_post
@@ -48,7 +48,7 @@ def fill_threads(
         score = round(16 * fame * (0.4 + dice.random())) - (24 if dice.chance(0.05) else 1)
         below = _comments(number, community, draft, author, fame, created, dice)
         comments += below
-        when = written(created)
+        when = timestamp(created)
         posts.append(
             (number, community.id, author, draft.title, draft.url, draft.body, draft.flair, score,
              heat(score, when), len(below), when, int(dice.chance(0.02)), int(dice.chance(0.05)))
@@ -60,7 +60,7 @@ def fill_threads(
 
 
 def _untitled(community: Community, titles: set[str], dice: Dice, created: datetime) -> Draft:
-    """Return a draft whose title nobody has used yet."""
+    """Return a draft with an unused title."""
     while True:
         draft = write_post(community.topic, dice, created)
         if draft.title not in titles:
@@ -108,7 +108,7 @@ def _write_comments(connection: sqlite3.Connection, comments: list[_Comment]) ->
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             (c.id, c.post, c.parent.id if c.parent else None, c.author, c.body, c.score,
-             written(c.created))
+             timestamp(c.created))
             for c in comments
         ),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the communities talk about: their word lists."""
+"""The communities' topics: their word lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fills the shop's database; its administration works on the same tables."""
+"""Fills the shop's database, which its administration uses too."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ NOTES = {
 
 
 def fill_orders(connection: sqlite3.Connection, dice: Dice, scale: int) -> None:
-    """Write coupons and orders; the agent's user owns more than the others."""
+    """Write coupons and orders. The agent's user has more orders than the others."""
     connection.executemany(
         "INSERT INTO coupons (code, name, percent, is_active, starts_on, ends_on) "
         "VALUES (?, ?, ?, ?, ?, ?)",

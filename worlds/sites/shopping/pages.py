@@ -1,4 +1,4 @@
-"""Makes what the shop says about itself, the search terms, and messages to the shop."""
+"""Makes the shop's information pages, its search terms, and messages to it."""
 
 from __future__ import annotations
 

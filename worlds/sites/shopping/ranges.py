@@ -1,4 +1,4 @@
-"""What the shop sells: categories, and the kinds of products in them."""
+"""The shop's ranges: categories, and the kinds of products in them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Leaf(NamedTuple):
     Attributes:
         name: of the category.
         materials: what its products are made of, unless their kind says otherwise.
-        colours: that they come in; empty where colour is not told.
+        colours: that they come in; empty where colour is not given.
         features: sentences of their descriptions, without full stop.
         aspects: what reviews talk about, keys of `reviews.ASPECTS`.
         kinds: of products.

@@ -1,4 +1,4 @@
-"""Makes reviews: what they say fits their rating and the kind of product."""
+"""Makes reviews whose text fits their rating and the kind of product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that need two sites: what one of them knows, the other one is told."""
+"""Tasks that need two sites: they carry a fact of one over to the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that tell the forum what the map knows."""
+"""Tasks that post the map's facts on the forum."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PublishPhone(Template):
     titles: tuple[str, ...] = WORDS["across"]["titles"]
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a place, a community and what to tell."""
+        """Draw a place, a community and a fact to publish."""
         place = draws.draw_place(world, dice)
         if dice.chance(0.5):
             what = "phone number"

@@ -1,4 +1,4 @@
-"""Tasks about people who are known on two sites; their names are the same everywhere."""
+"""Tasks about people who are known on two sites, under the same name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from worlds.tasks.words import WORDS
 
 
 class MessageBuyer(Template):
-    """A message on the forum to whoever placed an order."""
+    """A message on the forum to the customer of an order."""
 
     number = 135
     sites = ("shopping_admin", "reddit")
@@ -124,7 +124,7 @@ _ORDERS = {"most starred": "star_count DESC", "newest": "created_at DESC", "olde
 
 
 class StarAuthorsProject(Template):
-    """Stars a project of whoever wrote a post."""
+    """Stars a project by the author of a post."""
 
     number = 134
     sites = ("reddit", "gitlab")

@@ -1,4 +1,4 @@
-"""Tasks that leave open what to look at, or begin deep inside the site."""
+"""Tasks that leave the place to look open, or begin deep inside the site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS = " looks after this project"
 
 
 class WhomToAsk(Template):
-    """Who looks after a project; its README, its code owners and its owner agree."""
+    """Who maintains a project. Its README, its code owners and its owner agree."""
 
     number = 185
     sites = (SITE,)
@@ -44,7 +44,7 @@ class WhomToAsk(Template):
         return Case({"project": project["name"]}, answers(name(project["owner"])))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Read what the README says."""
+        """Read the README."""
         yield from open_project(screen, case.values["project"])
         texts = [node.name for node in screen.page.nodes if _WORDS in node.name]
         person = first_of(texts).split(_WORDS)[0]
@@ -114,7 +114,7 @@ class PlanThisIssue(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Edit what is on the screen, or was when the task began."""
+        """Edit the issue on the screen, or the one that was there when the task began."""
         if not screen.has("link", "Edit issue"):
             yield ExpertMove("tab_focus [0]", "The issue is in the first tab.")
         if not screen.has("link", "Edit issue"):

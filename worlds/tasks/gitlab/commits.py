@@ -31,7 +31,7 @@ _AUTHORS = (
 
 
 class CommitsInMonth(Template):
-    """How many commits somebody made in a month, and what the last one was."""
+    """The number of a person's commits in a month, and the last one's message."""
 
     number = 100
     sites = (SITE,)

@@ -1,4 +1,4 @@
-"""What the code host's templates share: queries for drawing."""
+"""Queries for drawing that the code host's templates share."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def ids_in(row: sqlite3.Row) -> list[int]:
 
 
 def parts_of(project: str) -> tuple[str, ...]:
-    """List what a project of this name, which may end with a town's, is made of."""
+    """List the parts of a project by its name, which may end with a town's."""
     kind = next(row[0] for row in PROJECTS if f"{project} ".startswith(f"{row[1]} "))
     return PARTS[kind]
 
@@ -82,7 +82,7 @@ def address_of(world: World, project: sqlite3.Row) -> str:
 
 
 def standing_out(rows: Sequence[sqlite3.Row], order: str) -> sqlite3.Row | None:
-    """Return the first one of several rows; None where the day does not tell it from the next.
+    """Return the first row in an order, or None if the second has the same day.
 
     Args:
         rows: issues or merge requests.
@@ -115,7 +115,7 @@ class Group:
 
 
 def draw_group(world: World, dice: Dice) -> Group | None:
-    """Draw a person's projects or a topic's, two to eight; None where there are not so many."""
+    """Draw two to eight projects of a person or a topic, or None if there are none such."""
     if dice.chance(0.5):
         kind = "owner"
         where, value = "u.name = ?", str(world.value(SITE, _SOME_OWNER, dice.below(34)) or "")

@@ -119,7 +119,7 @@ class EditExtremeIssue(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter and sort; the first one is it."""
+        """Filter and sort, and open the first one's form."""
         yield from _list_fitting(case, screen)
         first = first_of(items(screen, "Issues")).link
         yield screen.click_node(first, "Sorted like this, the first one is the one I want.")

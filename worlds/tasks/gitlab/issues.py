@@ -45,7 +45,7 @@ class CreateIssue(Template):
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a project and what the issue holds."""
+        """Draw a project and the new issue's fields."""
         project = draw_project(world, dice, REPORTING)
         sql = "SELECT id, name FROM labels WHERE project_id = ? ORDER BY id"
         label = dice.pick(world.rows(SITE, sql, project["id"]))
@@ -125,7 +125,7 @@ class CloseLabelled(Template):
 
 
 def _first_due(world: World, project: int) -> sqlite3.Row | None:
-    """Return the open issue of nobody's that is due first; None where it is not one alone."""
+    """Return the unassigned open issue that is due first, or None if two are."""
     rows = world.rows(
         SITE,
         "SELECT id, due_on FROM issues WHERE project_id = ? AND state = 'open' "
@@ -138,7 +138,7 @@ def _first_due(world: World, project: int) -> sqlite3.Row | None:
 
 
 class AssignFirstDue(Template):
-    """Give the most urgent issue that nobody has to somebody."""
+    """Assign the most urgent unassigned issue to somebody."""
 
     number = 104
     sites = (SITE,)
@@ -201,7 +201,7 @@ class AssignStranger(Template):
         return Case({"project": project["name"], "person": person["name"]}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at the members and at what may be done with them."""
+        """Look for the person and for the form of an invitation among the members."""
         person = case.values["person"]
         yield from open_part(screen, case.values["project"], "Members")
         if screen.has("link", person) or screen.has("button", "Invite"):
@@ -230,7 +230,7 @@ def _open_last_closed(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 class ReopenLast(Template):
-    """Reopen what was closed last, and say why."""
+    """Reopen the issue that was closed last, and comment why."""
 
     number = 119
     sites = (SITE,)
@@ -262,7 +262,7 @@ class ReopenLast(Template):
 
 
 class ReopenForeign(Template):
-    """Reopen what was closed last in a project where the agent has no say."""
+    """Reopen the last closed issue of a project in which the agent lacks the right."""
 
     number = 160
     sites = (SITE,)

@@ -1,4 +1,4 @@
-"""Tasks about milestones: planning one, and moving what is left of one."""
+"""Tasks about milestones: planning one, and moving the open issues of one."""
 
 from __future__ import annotations
 

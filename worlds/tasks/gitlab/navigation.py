@@ -125,7 +125,7 @@ def _all_count(
     states: Set[str],
     order: str,
 ) -> bool:
-    """Return whether a page lists what agrees with a row, and differs without any filter."""
+    """Return whether one page lists all matching issues, and each filter is needed."""
 
     def agreeing(*names: str) -> dict[int, sqlite3.Row]:
         return {r["id"]: r for r in rows if all(r[f"{n}_id"] == row[f"{n}_id"] for n in names)}

@@ -137,7 +137,7 @@ class UpdateProfile(Template):
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a status and a town that differ from what the profile says."""
+        """Draw a status and a town that differ from the profile's."""
         status, town = dice.pick(_STATUSES), dice.pick(TOWNS)
         (before,) = world.rows(SITE, "SELECT * FROM users WHERE id = ?", AGENT_ID)
         if before["location"] == town or before["status_text"] == status:
@@ -169,7 +169,7 @@ def _open_author(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 class FollowAuthor(Template):
-    """Follow whoever opened a merge request."""
+    """Follow the author of a merge request."""
 
     number = 122
     sites = (SITE,)
@@ -205,7 +205,7 @@ class FollowAuthor(Template):
 
 
 class FollowOneself(Template):
-    """Follow whoever opened a merge request that is the agent's own."""
+    """Follow the author of a merge request, who is the agent."""
 
     number = 162
     sites = (SITE,)

@@ -40,7 +40,7 @@ class ShowProject(Template):
     split = "validation"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw one of the agent's projects, and what it is to be."""
+        """Draw one of the agent's projects, and its new visibility and topic."""
         project = draw_project(world, dice, ("Owner",))
         visibility, topic = dice.pick(("private", "internal", "public")), dice.pick(TOPICS)
         topics = project["topics"].split(", ")
@@ -113,7 +113,7 @@ class StarOne(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort the projects; the first one is it."""
+        """Sort the projects and star the first one."""
         yield from list_group(screen, case.notes, STAR_ONE_WHAT[case.values["what"]])
         first = first_of(items(screen, "Projects"))
         yield screen.click_node(first.link, f"The first one {case.values['what']}.")
@@ -122,7 +122,7 @@ class StarOne(Template):
 
 
 def _rank(what: str, project: sqlite3.Row) -> tuple[int, str]:
-    """Return what is greatest for the project that is meant; days count, not hours."""
+    """Return a key that is greatest for the right project. Days count, not hours."""
     if what == "has the most stars already":
         return project["star_count"], ""
     if what == "was updated last":
@@ -184,7 +184,7 @@ class StartProject(Template):
     split = "test"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw what the project is, and who comes in."""
+        """Draw the new project's fields and its members."""
         name, licence = dice.pick(_NEW_NAMES), dice.pick(LICENCES)
         visibility = dice.pick(("private", "internal", "public"))
         rows = world.rows(SITE, "SELECT id, email FROM users WHERE id <> ? ORDER BY id", AGENT_ID)

@@ -74,7 +74,7 @@ class ExtremeRequest(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter and sort the merge requests; the first one is it."""
+        """Filter and sort the merge requests, and answer with the first one."""
         values = case.values
         yield from open_part(screen, values["project"], "Merge requests")
         filters = {
@@ -94,7 +94,7 @@ MOST_UNASSIGNED_WHAT = {
 
 
 class MostUnassigned(Template):
-    """Which of three projects has most open issues that nobody takes."""
+    """Which of three projects has the most open issues without an assignee."""
 
     number = 117
     sites = (SITE,)

@@ -30,7 +30,10 @@ class TakeIssueAs(Template):
     _AGES = {"oldest": "created_at", "newest": "created_at DESC"}
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a member who may assign, and an issue that stands out; projects may be private."""
+        """Draw a member who may assign, and an issue that stands out.
+
+        The project may be private.
+        """
         marks = ", ".join("?" * len(REPORTING))
         member = dice.pick(
             world.rows(
@@ -63,7 +66,7 @@ class TakeIssueAs(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sign in, sort what nobody has, and take the first one."""
+        """Sign in, sort the unassigned issues, and take the first one."""
         values = case.values
         yield from enter(screen, SITE)
         if screen.has("link", "Sign in"):

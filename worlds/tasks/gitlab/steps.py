@@ -32,7 +32,7 @@ def text_of(node: Node) -> str:
 
 
 def items(screen: Screen, name: str) -> list[Item]:
-    """Read the list of this name; items without a link are left out."""
+    """Read the list of this name. Items without a link are left out."""
     result = []
     for node in screen.below(screen.find("list", name), "listitem"):
         links = screen.below(node, "link")
@@ -55,7 +55,7 @@ def number_before(screen: Screen, noun: str) -> str:
 
 
 def fact(screen: Screen, beginning: str) -> str:
-    """Return what follows a beginning in some text of the page.
+    """Return the rest of the page's first text with this beginning.
 
     Raises:
         ElementNotFound: no text begins so.
@@ -89,7 +89,7 @@ def open_part(screen: Screen, name: str, part: str, thought: str = "") -> Iterat
 
 
 def find_person(screen: Screen, name: str) -> Iterator[ExpertMove]:
-    """Search for a person; the result is then on the screen."""
+    """Search for a person, which brings the result onto the screen."""
     yield from enter(screen, SITE)
     thought = f"I have to find {name}."
     yield screen.fill("searchbox", "Search Forgeyard", name, thought, enter=True)

@@ -1,4 +1,4 @@
-"""The tasks on the map alone; numbers 60 to 79, 155 and 156."""
+"""The tasks on the map alone: numbers 60 to 79, 155 and 156."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class OpenAtTime(Template):
     times = ("08:15", "12:45", "16:15", "17:45", "18:15", "19:45", "20:15", "21:15")
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw kind, town and moment; some that open on that day must be shut just then."""
+        """Draw kind, town and moment, so that some places are shut only at that time."""
         kind, day, time = dice.pick(self.kinds), dice.below(7), dice.pick(self.times)
         town = draws.draw_towns(world, dice, 1)[0]
         minute = int(time[:2]) * 60 + int(time[3:])
@@ -207,7 +207,7 @@ class NoSuchHotel(Template):
         return Case({"stars": str(stars), "town": town}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at every hotel; none has as many stars."""
+        """Look at every hotel and find none with as many stars."""
         hotels = yield from _read_hotels(case, screen)
         most = max(stars for stars, _, _ in hotels)
         if most >= int(case.values["stars"]):

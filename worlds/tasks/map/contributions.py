@@ -47,13 +47,13 @@ class CorrectPlace(Template):
             "field": FIELDS[field],
             "value": value,
         }
-        asked = identifier(value) if field == "phone" else hours_of(value)
+        expected = identifier(value) if field == "phone" else hours_of(value)
         suggestion = row(
-            "suggestions", user_id=AGENT_ID, place_id=place["id"], field=field, value=asked
+            "suggestions", user_id=AGENT_ID, place_id=place["id"], field=field, value=expected
         )
-        # Whoever explains the suggestion in a comment has made it as well.
+        # A comment that explains the suggestion is allowed.
         loosely = {"suggestions.comment": None} | (
-            {} if isinstance(asked, str) else {"suggestions.value": asked}
+            {} if isinstance(expected, str) else {"suggestions.value": expected}
         )
         return Case(values, changes(suggestion, loosely=loosely))
 
@@ -146,19 +146,19 @@ class NothingAtAddress(Template):
         values = _values(place, f"{house} {rows[0]['name']}", dice.between(1, 5), text)
         here = ("address", values["address"], f"no {values['kind']}", f"number {house}")
         town = world.value("map", "SELECT slug FROM towns WHERE name = ?", values["town"])
-        asked = f"{values['address']} {values['town']} {values['kind']}"
+        query = f"{values['address']} {values['town']} {values['kind']}"
         goal = impossible(
             here,
             (*_NOTHING, f"no {values['kind']}"),
             about=[values["address"]],
-            pages=(page("map", f"/street/{place['street_id']}"), page("map", "/search", q=asked),
+            pages=(page("map", f"/street/{place['street_id']}"), page("map", "/search", q=query),
                    page("map", f"/town/{town}*")),
             also=["street"],
         )  # fmt: skip
         return Case(values, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Search the address, then look at its street; the number is missing there."""
+        """Search the address, then look for the number on its street in vain."""
         address, town = case.values["address"], case.values["town"]
         yield from steps.search(screen, f"{address}, {town}", "I look for what is at this address.")
         street = address.partition(" ")[2]

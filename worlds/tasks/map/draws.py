@@ -1,4 +1,4 @@
-"""What the map's templates share: queries for drawing."""
+"""Queries for drawing that the map's templates share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from worlds.tasks.template import World
 
 
 def draw_place(world: World, dice: Dice, condition: str = "1") -> sqlite3.Row:
-    """Draw a place that meets an SQL condition on `p` and `t`; the row also has `town`."""
+    """Draw a place that meets an SQL condition on `p` and `t`. The row also has `town`."""
     tables = "FROM places p JOIN towns t ON t.id = p.town_id WHERE"
     ids = world.rows("map", f"SELECT p.id {tables} {condition} ORDER BY p.id")
     number = dice.pick(ids)["id"]

@@ -58,7 +58,7 @@ class PlaceInAnotherTown(Template):
 
 
 def _reason(place: str, town: str, real_town: str) -> tuple[tuple[str, ...], ...]:
-    """Say in what words the place is told to be nowhere in the town, or where it really is."""
+    """Return phrases that say the place is not in the town, or where it really is."""
     nots = tuple(f"{no} {at}{town}" for no in ("not", "n't") for at in ("in ", "located in "))
     here = (*nots, f"outside {town}", f"outside of {town}")
     nowhere = ("no such", "no place", "not exist", "n't exist", "not find", "n't find",

@@ -157,7 +157,7 @@ class MoveUnsaved(Template):
         return Case(values, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go through the list; the place is not there."""
+        """Go through the list and find that the place is missing."""
         place, town = case.values["place"], case.values["town"]
         yield from _open_list(screen, case.values["source"])
         button = f"Remove {place}, {town}"
@@ -189,7 +189,7 @@ class RemoveKind(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a list and a kind that it holds; rather one that it holds several times."""
+        """Draw a list and a kind that it holds, preferably several times."""
         chosen = dice.pick(_saved(world))
         out = [
             each
@@ -203,7 +203,7 @@ class RemoveKind(Template):
         return Case(values, changes(*(gone("saved", **key) for key in keys)))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go through the pages of the list and remove what is of the kind."""
+        """Go through the pages of the list and remove the places of the kind."""
         yield from _open_list(screen, case.values["list"])
         kind = case.values["kind"].capitalize()
         while True:

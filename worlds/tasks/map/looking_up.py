@@ -58,7 +58,7 @@ class NearestPhone(Template):
         return Case(values, answers(identifier(near[0][1])))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter what is near the place by kind and open the first."""
+        """Filter the nearby places by kind and open the first."""
         yield from steps.open_place(screen, case.values["place"], case.values["town"])
         yield screen.click("link", "Nearby", "The nearby page sorts by distance.")
         yield screen.choose("Category", case.values["kind"].capitalize())

@@ -1,4 +1,4 @@
-"""Tasks that end on a page of the map: a route, what lies near a place, a place's own page."""
+"""Tasks that end on a page of the map: a route, nearby places, or a place's own page."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class NearBestRated(Template):
         return Case(values, shows(f"__MAP__/place/{best['id']}/nearby?{query}"))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort by rating, open the first, and filter what is near it."""
+        """Sort by rating, open the first, and filter the places near it."""
         other, town = BY_NAME[case.values["other"].capitalize()], case.values["town"]
         yield from steps.search(screen, f"{other.plural.lower()} in {town}")
         yield screen.choose("Sort by", "Rating", f"I look for the best rated {other.name.lower()}.")

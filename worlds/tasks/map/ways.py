@@ -101,7 +101,7 @@ class DetourLength(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw three towns; passing the third must cost something."""
+        """Draw three towns, so that passing the third is a detour."""
         start, goal, via = draws.draw_towns(world, dice, 3)
         direct = draws.way_between(world, [start, goal], CAR)
         detour = draws.way_between(world, [start, via, goal], CAR)

@@ -1,4 +1,4 @@
-"""What the forum's templates share: the agent, and what several draws ask."""
+"""Constants and queries for drawing that the forum's templates share."""
 
 from __future__ import annotations
 

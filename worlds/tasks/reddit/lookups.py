@@ -147,7 +147,7 @@ class NegativeComments(Template):
 
 
 def _writers_on(screen: Screen) -> list[str]:
-    """List the authors of the comments on the page; deleted ones have none."""
+    """List the authors of the comments on the page."""
     return [_writer(remark) for remark in comments_on(screen)]
 
 

@@ -1,4 +1,4 @@
-"""Templates that ask for what the forum lacks: worded as those that can be done."""
+"""Impossible tasks about content that the forum lacks, worded as their possible twins."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class EditNoComment(Template):
         return Case({"title": post["title"], "text": phrases.remark(dice)}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look for the comment on the pages of the post; all are by others."""
+        """Look for an own comment on the post's pages, where all are by others."""
         yield from open_post(screen, case.values["title"])
         edits = yield from over_pages(screen, lambda: screen.all("link", "Edit comment"))
         if edits:
@@ -110,7 +110,7 @@ class NewestSuchOfNone(Template):
         return Case(values, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Read the whole list; no post fits."""
+        """Read the complete list and find no post that fits."""
         yield from show_newest(case, screen)
         posts = yield from over_pages(screen, lambda: posts_on(screen))
         fits = NEWEST_SUCH_CONDITIONS[case.values["condition"]]
@@ -182,7 +182,7 @@ class BestCommentOfNone(Template):
 
 
 class TopPostOfNone(Template):
-    """The best post of a time when nobody posted anything."""
+    """The best post of a time without posts."""
 
     number = 168
     sites = (SITE,)
@@ -212,7 +212,7 @@ class TopPostOfNone(Template):
         return Case({"community": community, "period": period}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look for the first post; the list is empty."""
+        """Look for the first post of an empty list."""
         yield from show_top_posts(case, screen)
         if posts_on(screen):
             raise ElementNotFound("there is a post after all")

@@ -96,7 +96,7 @@ class SimilarPosts(Template):
 
 
 class WriteToBestCommenter(Template):
-    """The form for a message to whoever wrote a thread's best comment."""
+    """The form for a message to the author of a thread's best comment."""
 
     number = 141
     sites = (SITE,)
@@ -155,7 +155,7 @@ BEST_COMMENT_OF_ORDERS = {
 
 
 def show_comments_of(case: Case, screen: Screen) -> Iterator[ExpertMove]:
-    """Open the sorted list of what somebody wrote."""
+    """Open the sorted list of a person's comments."""
     name = case.values["username"]
     yield from enter(screen, SITE)
     yield screen.fill(
@@ -210,7 +210,7 @@ class BestCommentOf(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort what somebody wrote, and look for the first comment in the community."""
+        """Sort a person's comments, and open the first one in the community."""
         yield from show_comments_of(case, screen)
         community = case.values["community"]
         while (result := first_written_in(screen, community)) is None:

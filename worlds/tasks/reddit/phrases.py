@@ -41,7 +41,7 @@ def title(dice: Dice) -> str:
 
 
 def biography(dice: Dice) -> str:
-    """Draw what somebody says about themselves."""
+    """Draw a person's biography."""
     return _filled(dice.pick(_BIOGRAPHIES), dice)
 
 

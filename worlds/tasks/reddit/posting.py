@@ -92,7 +92,7 @@ class PublishWhereActive(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort the communities by posts; the first one on the subject is the most active."""
+        """Sort the communities by posts, and write into the first one on the subject."""
         yield from enter(screen, SITE)
         yield screen.click(
             "link", "Communities", f"I look for communities on {case.values['subject']}."
@@ -122,7 +122,7 @@ class AddToPost(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw one of the agent's posts, and what to add."""
+        """Draw one of the agent's posts, and a text to add."""
         posts = world.rows(
             SITE, "SELECT id, title, body FROM posts WHERE user_id = ? ORDER BY id", ME
         )

@@ -115,7 +115,7 @@ _PLACES = r"There are (\d+) places"
 
 
 def event_sum_value(body: str, what: str) -> int:
-    """Return what an event's post adds to the sum of the places or the prices."""
+    """Return the number of places or the price in an event's post."""
     if what == "places":
         return number_in(_PLACES, body)
     return 0 if "it costs nothing" in body else number_in(_COST, body)

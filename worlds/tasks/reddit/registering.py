@@ -20,7 +20,7 @@ _VOTES = {"upvote": 1, "downvote": -1}
 
 
 class RegisterAndAct(Template):
-    """A new account, and what it is made for."""
+    """A new account, and a vote or a saved post by it."""
 
     number = 143
     sites = (SITE,)
@@ -62,7 +62,7 @@ class RegisterAndAct(Template):
         return Case({**account, "deed": deed, "community": community}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Register, which signs in too; then find the post and do it."""
+        """Register, which signs in too, then find the post and act on it."""
         yield from enter(screen, SITE)
         yield screen.click("link", "Register", "I am not signed in and need a new account.")
         for label, slot in (

@@ -39,7 +39,7 @@ def posts_on(screen: Screen) -> list[Shown]:
 
 
 def first_post(screen: Screen, fits: Callable[[Shown], bool] = lambda post: True) -> Shown | None:
-    """Return the first listed post that fits, reading no further; None if none does."""
+    """Return the first listed post that fits, or None. Later posts are not read."""
     items = [item for posts in screen.all("list", "Posts") for item in posts.children]
     return next((post for item in items if fits(post := _post(screen, item))), None)
 
@@ -85,7 +85,7 @@ def text_of(screen: Screen) -> str:
 
 
 def author_of(screen: Screen) -> str:
-    """Return the user name of whoever wrote the post that is open."""
+    """Return the user name of the open post's author."""
     return first_of(screen.below(screen.find("article", "Post"), "link")).name
 
 

@@ -62,7 +62,7 @@ class Subscriptions(Template):
 
 
 class MessageAuthor(Template):
-    """A message to whoever started a discussion."""
+    """A message to the author of a discussion."""
 
     number = 87
     sites = (SITE,)
@@ -153,7 +153,7 @@ class FoundCommunity(Template):
 
 
 class Profile(Template):
-    """Biography and address, changed; somebody unblocked."""
+    """A new biography and address, and an unblocked user."""
 
     number = 95
     sites = (SITE,)
@@ -164,7 +164,7 @@ class Profile(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw what to change."""
+        """Draw a biography, an address and a blocked user."""
         blocked = world.rows(
             SITE,
             "SELECT u.id, u.username FROM blocked_users b JOIN users u ON u.id = b.blocked_id "

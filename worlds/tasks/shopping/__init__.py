@@ -1,4 +1,4 @@
-"""The tasks in the shop; numbers 0 to 29, and 145 to 148."""
+"""The tasks in the shop: numbers 0 to 29, and 145 to 148."""
 
 from __future__ import annotations
 

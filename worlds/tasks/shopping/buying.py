@@ -45,7 +45,7 @@ def _choose(screen: Screen, text: str, thought: str, *, at_end: bool = False) ->
 
 
 class BuyMostReviewed(Template):
-    """Buy the most reviewed product of a category; the whole checkout."""
+    """Buy the most reviewed product of a category, through the complete checkout."""
 
     number = 6
     sites = (SITE,)

@@ -78,7 +78,7 @@ class CancelSentOrder(Template):
         return Case({"product": product, "reason": dice.pick(CANCEL_REASONS)}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look for it among the pending orders; none holds it."""
+        """Look for the product among the pending orders, none of which holds it."""
         yield from show_orders(screen, status="Pending", product=case.values["product"])
         if order_links(screen):
             raise ElementNotFound("a pending order holds it after all")

@@ -1,4 +1,4 @@
-"""What the shop's templates share: queries for drawing, and what goes into the cart."""
+"""Queries for drawing that the shop's templates share, and the rows of a cart."""
 
 from __future__ import annotations
 

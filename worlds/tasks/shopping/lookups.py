@@ -41,7 +41,7 @@ class CheapestInColour(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a category and a colour; the cheapest product must be only one."""
+        """Draw a category and a colour with one cheapest product."""
         leaf = dice.pick(rows(world, LEAVES))
         products = rows(
             world,
@@ -147,7 +147,7 @@ def _filter_reviews(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 class LatestAuthor(Template):
-    """Who gave so many stars last."""
+    """The author of the latest review with a given rating."""
 
     number = 2
     sites = (SITE,)
@@ -172,7 +172,7 @@ class LatestAuthor(Template):
         return Case({"product": product["name"], "stars": _stars(stars)}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter the reviews; the latest comes first."""
+        """Filter the reviews and take the first, which is the latest."""
         yield from _filter_reviews(case, screen)
         author = screen.starting("StaticText", "By ").name
         nickname = author.removeprefix("By ").rsplit(" on ", 1)[0]
@@ -180,7 +180,7 @@ class LatestAuthor(Template):
 
 
 class LatestAuthorOfNone(Template):
-    """Who gave so many stars last, where nobody did."""
+    """The author of the latest review with a rating that no review gives."""
 
     number = 147
     sites = (SITE,)
@@ -200,7 +200,7 @@ class LatestAuthorOfNone(Template):
         return Case({"product": product["name"], "stars": _stars(stars)}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter the reviews; none is left."""
+        """Filter the reviews and find none left."""
         yield from _filter_reviews(case, screen)
         if any(text.name.startswith("By ") for text in screen.all("StaticText")):
             raise ElementNotFound("a review gives this rating after all")
@@ -208,7 +208,7 @@ class LatestAuthorOfNone(Template):
 
 
 class PriceByWeight(Template):
-    """What 100 g cost of the food that is cheaper by weight."""
+    """The price of 100 g of the food that is cheaper by weight."""
 
     number = 15
     sites = (SITE,)
@@ -220,7 +220,7 @@ class PriceByWeight(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw two foods of one category; the larger price must belong to the cheaper one."""
+        """Draw two foods of one category, where the dearer one is cheaper by weight."""
         foods = rows(
             world,
             f"SELECT p.name, p.category_id, p.weight_grams AS grams, {COST} AS cost "
@@ -264,7 +264,7 @@ class CountUnderFilters(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw the conditions; a few products must fulfil them."""
+        """Draw the conditions, which a few products fulfil."""
         group = dice.pick(rows(world, GROUPS))
         products = rows(
             world,

@@ -46,7 +46,7 @@ class SecondPageOfList(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw the conditions; two or three pages must fulfil them, and some products not."""
+        """Draw conditions that two or three pages of products fulfil, and others do not."""
         group = dice.pick(rows(world, GROUPS))
         products = rows(
             world,
@@ -79,7 +79,7 @@ class SecondPageOfList(Template):
 
 
 class StarsOfMostReviewed(Template):
-    """The reviews with so many stars of the product that has the most reviews."""
+    """The reviews with a given rating of the product that has the most reviews."""
 
     number = 21
     sites = (SITE,)

@@ -147,7 +147,7 @@ class TrackUnsentOrder(Template):
         return Case({"product": product}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at the order; no delivery is there."""
+        """Look for a delivery on the order's page, which has none."""
         yield from _open_latest(case, screen)
         if any(text.name.startswith("Sent on ") for text in screen.all("StaticText")):
             raise ElementNotFound("the order was sent after all")
@@ -190,7 +190,7 @@ class OrderAgain(Template):
 
 
 def _line_of(screen: Screen, product: str) -> tuple[int, int]:
-    """Return how many pieces of a product an order holds, and what they cost in cents."""
+    """Return a product's quantity in an order, and its total price in cents."""
     for _, cells in table_rows(screen):
         if cells[0] == product and len(cells) == 4:
             return int(cells[2]), cents_in(cells[3])

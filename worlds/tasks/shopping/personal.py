@@ -117,7 +117,7 @@ class MovedHouse(Template):
         yield screen.stop()
 
     def other_ways(self, case: Case, way: Way) -> Sequence[Way]:
-        """Let the address be deleted and entered anew."""
+        """Allow deleting the address and entering a new one."""
         new = case.notes["old"] | _new_place(case.values)
         key = {"id": new.pop("id")}
         return [{SITE: {"addresses": {"removed": [key], "added": [new]}}}]
@@ -151,7 +151,7 @@ class MovedFromElsewhere(Template):
         return Case(values, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Read the address book; the address is not there."""
+        """Read the address book, which lacks the address."""
         yield from open_account(screen, "Address book")
         if _edit_links(screen, case.values):
             raise ElementNotFound("the address book has the address after all")

@@ -68,7 +68,7 @@ def open_cart(screen: Screen) -> ExpertMove:
 
 
 def empty_cart(screen: Screen) -> Iterator[ExpertMove]:
-    """Take everything out of the cart; it holds something where the task was begun before."""
+    """Empty the cart, which holds something if the task was begun before."""
     yield from enter(screen, SITE)
     if screen.has("link", "Cart (0)"):
         return

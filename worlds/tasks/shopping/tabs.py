@@ -45,7 +45,7 @@ _BACK = 3
 
 
 def _back_to_product(screen: Screen) -> Iterator[ExpertMove]:
-    """Return to the page that was open at the start; nothing to do when the task begins."""
+    """Go back to the page that was open when the task began."""
     for _ in range(_BACK):
         if screen.has("button", "Add to cart"):
             return

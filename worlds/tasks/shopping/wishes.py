@@ -81,7 +81,7 @@ class PruneWishes(Template):
         return Case({"least": f"${least}", "most": f"${most}"}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Remove what lies between the amounts, page after page."""
+        """Remove the products with prices between the amounts, page after page."""
         least, most = (cents_in(f"{case.values[slot]}.00") for slot in ("least", "most"))
         yield from _open_wishes(screen)
         while True:

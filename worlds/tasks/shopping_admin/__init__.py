@@ -1,4 +1,4 @@
-"""The tasks on the administration of the shop; numbers 30 to 59 and 150 to 152."""
+"""The tasks on the administration of the shop: numbers 30 to 59 and 150 to 152."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks about customers: who calls, what they bought, and how often."""
+"""Tasks about customers: who calls, their purchases, and how often they ordered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from worlds.tasks.template import Case, Template, World
 
 
 class CallingCustomer(Template):
-    """What the latest order is of whoever has a telephone number."""
+    """A property of the latest order of the customer with a telephone number."""
 
     number = 34
     sites = (SITE,)
@@ -36,7 +36,7 @@ class CallingCustomer(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a customer whose number is nobody else's."""
+        """Draw a customer with a unique telephone number."""
         customer = dice.pick(world.rows(SITE, "SELECT id, phone FROM customers ORDER BY id"))
         shared = "SELECT count(*) FROM customers WHERE instr(phone, ?) > 0"
         orders = world.rows(
@@ -89,7 +89,7 @@ _ORDERS = {
 
 
 class OrderedSoOften(Template):
-    """The one customer of some weeks who has ordered so many times."""
+    """The one customer who signed up in some weeks and placed a number of orders."""
 
     number = 54
     sites = (SITE,)
@@ -133,7 +133,7 @@ class OrderedSoOften(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look at one customer after the other until one has so many orders."""
+        """Look at one customer after the other until one has that number of orders."""
         yield from open_section(screen, "Customers", "I begin with who signed up then.")
         yield from apply_filters(screen, case.notes["filters"])
         emails = [line.cells["E-mail"] for line in lines(screen, "E-mail")]
@@ -231,7 +231,7 @@ class NeverBought(Template):
     intents = ReturnedGoods.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a customer, and what somebody else has bought."""
+        """Draw a customer, and a product that somebody else has bought."""
         order, another = _draw_complete_order(world, dice), _draw_complete_order(world, dice)
         product = _draw_item(world, dice, another["id"])
         if _times_bought(world, order["customer_id"], product):
@@ -246,7 +246,7 @@ class NeverBought(Template):
         return Case({"customer": order["name"], "product": product}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Open all of the customer's orders; the product is in none."""
+        """Open all of the customer's orders and find the product in none."""
         customer, product = case.values["customer"], case.values["product"]
         yield from open_customer(screen, customer)
         numbers = [line.cells["Number"] for line in lines(screen, "Number")]

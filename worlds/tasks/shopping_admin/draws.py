@@ -1,4 +1,4 @@
-"""What the administration's templates share: periods of time, and queries for drawing."""
+"""Periods of time and queries for drawing that the administration's templates share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Period:
 
     @property
     def filters(self) -> dict[str, str]:
-        """What is typed into the two fields of a filter."""
+        """The values of a filter's two fields."""
         return {FROM: self.first, TO: self.last}
 
 

@@ -92,7 +92,7 @@ class BoughtProduct(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a customer with a few orders, one of these, and what one product has most of."""
+        """Draw a customer with a few orders, one of these, and a superlative of its products."""
         customer = dice.pick(
             world.rows(
                 SITE,

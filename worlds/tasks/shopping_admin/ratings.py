@@ -107,7 +107,7 @@ class TooFewReviews(Template):
         return Case({"brand": brand, "number": str(least)}, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Sort by the number of reviews; the first product has too few."""
+        """Sort by the number of reviews, and see that the first product has too few."""
         yield from _report(screen, case, "Reviews: high to low")
         most = int(first_of(lines(screen, "Reviews")).cells["Reviews"])
         if most >= int(case.values["number"]):

@@ -1,4 +1,4 @@
-"""Tasks about the sales reports: what sells, how much, to whom, and what people look for."""
+"""Tasks about the sales reports: best sellers, revenue, customers and search terms."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class BestSeller(Template):
         )
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Filter the report of best sellers; the winner comes first."""
+        """Filter the report of best sellers and take its first line."""
         yield from open_report(screen, "Best sellers")
         yield from apply_filters(screen, case.notes["filters"])
         best = first_of(lines(screen, "SKU")).cells
@@ -106,7 +106,7 @@ class CountOrders(Template):
 
 
 class Revenue(Template):
-    """What orders of one status brought in over some weeks."""
+    """The revenue of one status's orders over some weeks."""
 
     number = 32
     sites = (SITE,)
@@ -198,7 +198,7 @@ _RANKS = ("most used", "second most used", "third most used")
 
 
 class MissedTerm(Template):
-    """What people look for and hardly find."""
+    """A frequent search term with few results."""
 
     number = 50
     sites = (SITE,)

@@ -117,7 +117,7 @@ class ShipSentOrder(Template):
         return Case(values, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look for the order; there is none of this status."""
+        """Look for an order of this status, where there is none."""
         yield from _find(screen, case)
         if lines(screen, "Customer"):
             raise ElementNotFound("there is such an order after all")

@@ -29,7 +29,10 @@ def open_report(screen: Screen, title: str, thought: str = "") -> Iterator[Exper
 def apply_filters(
     screen: Screen, filters: Mapping[str, str], *, sort: str = "", thought: str = ""
 ) -> Iterator[ExpertMove]:
-    """Fill in the filters of a grid or report and apply them; `thought` is why it is sorted so."""
+    """Fill in the filters of a grid or report and apply them.
+
+    `thought` is the reason for the sorting.
+    """
     for label, value in filters.items():
         if screen.has("combobox", label):
             yield screen.choose(label, value, f"Only {value!r} counts, so I filter for it.")
@@ -108,7 +111,7 @@ def open_product(screen: Screen, sku: str) -> Iterator[ExpertMove]:
 
 
 def typed(screen: Screen, label: str) -> str:
-    """Return what a text field holds."""
+    """Return the value of a text field."""
     return screen.find("textbox", label).properties.get("value", "''").strip("'")
 
 

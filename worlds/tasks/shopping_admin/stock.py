@@ -1,4 +1,4 @@
-"""Tasks about stock: deliveries, an inventory, and what is nearly gone."""
+"""Tasks about stock: deliveries, an inventory, and scarce products."""
 
 from __future__ import annotations
 

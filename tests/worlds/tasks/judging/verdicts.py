@@ -13,7 +13,7 @@ from agentgym_envs.webarena.evaluators.verdict import Verdict
 from agentgym_envs.webarena.tasks.files import WebTask
 from tests.worlds.tasks.arriving import TASKS
 from worlds.tasks.drawing import STRIDE, TEMPLATES
-from worlds.tasks.playing import played
+from worlds.tasks.playing import play_solution
 from worlds.tasks.screen import Screen
 from worlds.tasks.template import Case, Solution
 
@@ -33,7 +33,7 @@ def some(template: int, instance: int = 0) -> WebTask:
 def verdict(task: WebTask, solution: Solution | None = None) -> Verdict:
     """Play a task by its expert or in another way, and judge it."""
     solution = solution or TEMPLATES[task.intent_template_id].solve
-    with played(task, open_content(), solution) as ending:
+    with play_solution(task, open_content(), solution) as ending:
         place = EmbeddedDeployment("text", open_content())
         evaluators = build_evaluators(fill_values(place, task.eval))
         return multiply(evaluate(ending) for evaluate in evaluators)
