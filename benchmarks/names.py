@@ -22,7 +22,7 @@ def short_names(paths: Sequence[str], *, least: int = 1) -> dict[str, str]:
     known = list(dict.fromkeys(paths))
     parts = {path: [part for part in path.split("/") if part] for path in known}
     endings = Counter(
-        tuple(theirs[-count:]) for theirs in parts.values() for count in range(1, len(theirs) + 1)
+        tuple(names[-count:]) for names in parts.values() for count in range(1, len(names) + 1)
     )
     return {path: _name(path, parts[path], endings, least) for path in known}
 

@@ -77,7 +77,7 @@ class Machinery:
     """The environments and servers that a run's episodes need.
 
     Attributes:
-        rules: how long they are waited for.
+        rules: the failure rules.
         has_worked: an episode has ended on them.
         on_outage: called before each pause but an outage's first; a trainer saves a checkpoint.
     """
@@ -145,12 +145,8 @@ class _Outage:
 class EpisodeRetries:
     """Decides which failed episodes of a batch are played again, and when.
 
-    Args:
-        machinery: what the episodes need.
-        total: the batch's episodes.
-
     Attributes:
-        failed: the episodes given up, with the cause of their last failure.
+        failed: the abandoned episodes, with the cause of their last failure.
         causes: one per failure, retried ones included.
         counts: the failures that count, by episode.
     """

@@ -42,9 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def table(rows: Sequence[Sequence[str]], *, numbers_from: int | None = None) -> str:
     """Format rows as a Markdown table with aligned columns, with bars in cells escaped.
 
-    Args:
-        rows: the first one is the header.
-        numbers_from: this column and those behind it are set to the right; None sets none so.
+    The first row is the header. Columns from `numbers_from` on are aligned to the right.
     """
     cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

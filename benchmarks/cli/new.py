@@ -21,13 +21,7 @@ _NAME = re.compile(r"(?:([A-Za-z][\w-]*)/)?([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-
 
 @dataclass(frozen=True)
 class EnvironmentNames:
-    """The names of an environment.
-
-    Attributes:
-        env_id: Gymnasium's id.
-        title: the id's middle, in capitals: `TidyUp`.
-        module: of Python, and the prefix of task ids: `tidy_up`.
-    """
+    """The names of an environment: `mylab/TidyUp-v0`, `TidyUp` and `tidy_up`."""
 
     env_id: str
     title: str
@@ -107,12 +101,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def filled(
     templates: Path, places: Mapping[str, str | Path], words: Mapping[str, str]
 ) -> dict[Path, str]:
-    """Return the text of each file, by its path in the folder.
+    """Return the files' texts by their paths: `templates` (`NAME.template`) filled with `words`.
 
-    Args:
-        templates: the folder of the templates, whose names end in `.template`.
-        places: where each goes, by its name without that end.
-        words: what their placeholders stand for.
+    `places` maps each name to the path of its file.
     """
     return {
         Path(place): Template((templates / f"{name}.template").read_text("utf-8")).substitute(words)

@@ -66,12 +66,7 @@ def _make(options: argparse.Namespace) -> gym.Env[Any, Any]:
 
 
 class Session:
-    """A person's session with one environment.
-
-    Args:
-        env: the environment, as `gymnasium.make` returns it.
-        seed: seeds the draw of tasks.
-        task_id: the task to play first; None draws one.
+    """A person's session with one environment, as `gymnasium.make` returns it.
 
     Raises:
         ValueError: there is no such task.

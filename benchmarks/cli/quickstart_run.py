@@ -93,11 +93,7 @@ class Measurement:
 def train_online(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
 ) -> int:
-    """Train the model in place by PPO or GRPO under the growing horizon.
-
-    Returns:
-        The optimizer steps that were taken.
-    """
+    """Train the model in place by PPO or GRPO, and return the number of optimizer steps."""
     per_device = arguments.num_generations
     parts = arguments.episodes // per_device
     common: dict[str, Any] = {
@@ -144,11 +140,7 @@ def train_online(
 def train_sft(
     arguments: QuickstartArguments, environments: Environments, model: Any, tokenizer: Any
 ) -> int:
-    """Train the model in place to imitate the expert on the training goals.
-
-    Returns:
-        The optimizer steps that were taken.
-    """
+    """Train the model in place to imitate the expert, and return the number of optimizer steps."""
     trainer = AgentSFTTrainer(
         model,
         expert_episodes(environments, environments.task_ids("train")),

@@ -81,9 +81,9 @@ def _protocols(text: str, env_ids: Sequence[str]) -> list[str]:
     return names
 
 
-def _token(host: str, given: str | None) -> str | None:
+def _token(host: str, option: str | None) -> str | None:
     """Return the token, which a server needs that other machines can reach."""
-    token = given or os.environ.get(TOKEN_VARIABLE) or None
+    token = option or os.environ.get(TOKEN_VARIABLE) or None
     if token is None and not _is_loopback(host):
         raise ValueError(
             f"--host {host} lets other machines in, so a token is needed: pass --token, or set "

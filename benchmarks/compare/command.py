@@ -167,12 +167,12 @@ class _Line(NamedTuple):
 
 
 def _line(first: Tally, second: Tally) -> _Line | None:
-    theirs, ours = first.task_success, second.task_success
-    result = paired(ours, theirs)
+    before, after = first.task_success, second.task_success
+    result = paired(after, before)
     if result is None:
         return None
-    shared = [task for task in theirs if task in ours]
-    means = (fmean(theirs[task] for task in shared), fmean(ours[task] for task in shared))
+    shared = [task for task in before if task in after]
+    means = (fmean(before[task] for task in shared), fmean(after[task] for task in shared))
     return _Line(result.n_tasks, *means, result.gain, result.better, result.worse)
 
 

@@ -49,14 +49,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """A filter of a side's episodes.
-
-    Attributes:
-        policy: those of this policy; None takes any.
-        global_step: those played at this optimizer step; None takes any.
-        split: those on tasks of this split; None takes any.
-        max_turns: those played under this turn limit, or `OWN_LIMIT`; None takes any.
-    """
+    """A filter of a side's episodes, where None takes any. `max_turns` may be `OWN_LIMIT`."""
 
     policy: str | None = None
     global_step: int | None = None
@@ -88,11 +81,8 @@ EVERYTHING = Choice()
 def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     """Tally the episodes under a path: in all, by scenario and by subtask.
 
-    Failed episodes are passed over.
-
-    Args:
-        path: a JSONL file, a result of `agentgym eval`, or a folder with such files anywhere below.
-        choice: which episodes.
+    The path is a JSONL file, a result of `agentgym eval`, or a folder above such files. Failed
+    episodes are skipped.
 
     Raises:
         ValueError: there are no such episodes, or they are of more than one policy.
@@ -150,8 +140,7 @@ def _placed(
 ) -> tuple[Trajectory, Origin]:
     """Return an episode with its origin, with a named panel as an environment of its own.
 
-    Two panels of one environment may give it other arguments, so that their tasks are others under
-    the same ids.
+    Two panels of one environment may have other tasks under the same ids.
     """
     if panel:
         episode = replace(episode, env_id=f"{episode.env_id} as {panel}")
@@ -166,11 +155,7 @@ def _pass_over(problem: str) -> None:
 
 
 def _circumstances(folder: Path) -> tuple[str, str, Conditions]:
-    """Return the panel, turn limit and conditions that a cell or run records.
-
-    Returns:
-        the panel's own name, empty where it has the environment's; the turn limit; the conditions.
-    """
+    """Return the panel's own name, the turn limit and the conditions that a cell or run records."""
     name, record = nearest_record(folder)
     if name == CELL_FILE:
         cell = Cell.from_json(record)
@@ -179,12 +164,7 @@ def _circumstances(folder: Path) -> tuple[str, str, Conditions]:
 
 
 def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
-    """Refuse to pool episodes that were not played by one policy under one setting.
-
-    Raises:
-        ValueError: there are several policies or optimizer steps, or on one panel several
-            splits, turn limits or other settings.
-    """
+    """Refuse to pool episodes that were not played by one policy under one setting."""
     options = []
     if len({origin.policy for origin in there}) > 1:
         options.append("--policy NAME")
@@ -218,19 +198,16 @@ def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:
 
 def _listed(there: Mapping[Origin, int]) -> str:
     """Return a table of a side's episodes, with a row for each policy on each split."""
-    steps: dict[tuple[str, str], set[int]] = {}
-    limits: dict[tuple[str, str], set[str]] = {}
-    counts: Counter[tuple[str, str]] = Counter()
-    for origin, count in there.items():
-        steps.setdefault((origin.policy, origin.split), set()).add(origin.global_step)
-        limits.setdefault((origin.policy, origin.split), set()).add(origin.max_turns)
-        counts[origin.policy, origin.split] += count
+    groups: dict[tuple[str, str], list[Origin]] = {}
+    for origin in there:
+        groups.setdefault((origin.policy, origin.split), []).append(origin)
     rows = [("policy", "split", "episodes", "steps", "turn limits")]
-    for (policy, split), number in sorted(counts.items()):
-        at, under = steps[policy, split], limits[policy, split]
-        in_order = sorted(under, key=lambda limit: (limit == OWN_LIMIT, limit.zfill(9)))
-        listed = _listed_steps(at), ", ".join(in_order)
-        rows.append((policy or '""', split or '""', str(number), *listed))
+    for (policy, split), origins in sorted(groups.items()):
+        limits = {origin.max_turns for origin in origins}
+        in_order = sorted(limits, key=lambda limit: (limit == OWN_LIMIT, limit.zfill(9)))
+        count = sum(there[origin] for origin in origins)
+        steps = _listed_steps({origin.global_step for origin in origins})
+        rows.append((policy or '""', split or '""', str(count), steps, ", ".join(in_order)))
     return table(rows)
 
 

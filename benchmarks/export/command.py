@@ -46,7 +46,7 @@ def _package(name: str, env_id: str) -> Package:
     (environment,) = served([env_id], {})
     sample = environment.sample
     required = tuple(requirements(sample))
-    print(f"the expert and chance play {NUM_TASKS} tasks", flush=True)
+    print(f"the expert and the random policy play {NUM_TASKS} tasks", flush=True)
     module = name.rpartition(":")[0]
     return Package(
         env=f"{module}:{env_id}" if module else env_id,
@@ -62,7 +62,7 @@ def _parser() -> OptionParser:
         prog="agentgym export",
         description="Write an environment as a package for OpenEnv: a server, a client, a "
         "Dockerfile and a manifest, with the expert as its oracle and a random policy as its "
-        f"floor. Both play {NUM_TASKS} tasks first.",
+        f"baseline. Both play {NUM_TASKS} tasks first.",
         epilog="example: agentgym export openenv --env TextCraft",
     )
     parser.add_argument("kind", choices=["openenv"], help="whose conventions it follows")

@@ -23,15 +23,13 @@ TOLERANCE = 0.01
 
 @dataclass(frozen=True)
 class Measurement:
-    """The returns of the expert and of the random policy on some tasks.
+    """The returns of the expert and of the random policy on some tasks of a split.
 
     Attributes:
-        split: the tasks'.
-        reward_range: the least and the greatest reward, as the environment declares them.
-        expert: the expert's return of each task; empty where the environment has no expert.
-        chance: that of the random policy.
-        solved: a task on which the expert reaches the greatest reward; None where it does on none.
-        probe: a task, and what chance wrote on it, turn by turn.
+        expert: the expert's returns by task; empty where the environment has no expert.
+        chance: the random policy's returns by task.
+        solved: a task on which the expert reaches the greatest reward, or None.
+        probe: a task, and the random policy's completions on it.
     """
 
     split: str
@@ -55,12 +53,8 @@ class Measurement:
 def measure(env_id: str, sample: TextEnv) -> Measurement:
     """Play tasks from all over the test split, or the last split where there is no such.
 
-    Args:
-        env_id: a registered id.
-        sample: one of its environments, which is only asked for its tasks.
-
     Raises:
-        ValueError: a reward is out of the declared range, or chance leaves no margin.
+        ValueError: a reward is out of the declared range, or the random policy leaves no margin.
         EnvFailure: the environment's machinery broke.
     """
     splits = tuple(sample.task_set.splits)
@@ -93,11 +87,6 @@ def measure(env_id: str, sample: TextEnv) -> Measurement:
 def played(env_id: str, task_ids: Sequence[str], policy: str) -> list[Trajectory]:
     """Play tasks with `"expert"` or `"random"`.
 
-    Args:
-        env_id: a registered id.
-        task_ids: the tasks.
-        policy: who plays.
-
     Raises:
         NoExpert: the environment has none.
         EnvFailure: the environment's machinery broke.
@@ -114,6 +103,6 @@ def _check_rewards(
         for reward in (episode.episode_return, *(turn.reward for turn in episode.turns)):
             if not low <= reward <= high:
                 raise ValueError(
-                    f"{env_id} declares rewards in {allowed[0]:g}..{allowed[1]:g} and paid "
+                    f"{env_id} declares rewards in {allowed[0]:g}..{allowed[1]:g} and gave "
                     f"{reward:g} on {episode.task_id}; set reward_range on its class"
                 )

@@ -45,11 +45,9 @@ class Package:
     """The content of a package.
 
     Attributes:
-        env: what the server makes: a registered id, or `module:id`.
-        sample: one of the environments, which is only asked for its texts, verbs and tasks.
-        measurement: how its expert and chance fare.
-        requirements: what the package depends on; the environment's own distribution is the last.
-        tools: the names of the server's tools.
+        env: the server's environment: a registered id, or `module:id`.
+        sample: one of the environments, for its texts, verbs and tasks.
+        requirements: the dependencies, with the environment's own distribution at the end.
     """
 
     env: str

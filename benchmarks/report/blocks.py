@@ -29,14 +29,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of plain text, the first one the header.
+    """Rows of plain text of equal lengths, the first one the header.
 
     Attributes:
-        rows: of equal lengths.
         numbers_from: this column and those behind it hold numbers.
         has_total: the last column sums the others up.
-        has_bars: rates with their intervals are drawn as well, where that can be.
-        links: where a cell of the header leads, by its text: a heading's text.
+        has_bars: draw rates with their intervals as bars, too.
+        links: from a header cell's text to a heading's.
     """
 
     rows: Sequence[Sequence[str]]

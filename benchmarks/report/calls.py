@@ -10,14 +10,7 @@ from benchmarks.report.blocks import Part, Text
 
 
 def call_list(calls: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """List calls of commands, merging those that differ in their time alone.
-
-    Args:
-        calls: their records, as `run_record` makes them.
-
-    Returns:
-        one part, or none where there were no calls.
-    """
+    """List calls of commands (`run_record`), merging those that differ in their time alone."""
     times: dict[tuple[str, str], list[str]] = {}
     for call in calls:
         times.setdefault((_command(call), _machine(call)), []).append(str(call.get("started", "")))

@@ -112,8 +112,8 @@ def _gathered(
     known = {key: members for key, members in groups.items() if key[2]} or groups
     for key, failed in groups.items():
         if key not in known:
-            theirs = next((k for k in known if (k[1], k[3]) == (key[1], key[3])), next(iter(known)))
-            known[theirs] += failed
+            near = next((k for k in known if (k[1], k[3]) == (key[1], key[3])), next(iter(known)))
+            known[near] += failed
     return [_setting(members, path, run, temperature) for members in known.values()]
 
 

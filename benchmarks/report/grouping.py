@@ -18,15 +18,8 @@ class Row:
     """The common settings of the cells of one row.
 
     Attributes:
-        policy: who played.
-        scenario: the panel's name.
-        env_id: where.
-        split: the panel's split.
-        digest: of the panel's tasks.
-        num_tasks: how many they are.
-        max_turns: the limit; None is the environment's own.
         fingerprint: of the policy's files, where the sweep holds several of one name; else empty.
-        changes: what the environment was made with besides its defaults.
+        changes: the environment's arguments and wrappers beside its defaults.
         conditions: every other setting that decides how episodes go.
     """
 

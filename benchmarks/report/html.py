@@ -23,12 +23,7 @@ _INTERVAL = re.compile(r"(\([^()]* to [^()]*\))")
 
 
 def as_page(parts: Sequence[Part], folder: Path) -> str:
-    """Return the page.
-
-    Args:
-        parts: of the report; the first one is its heading.
-        folder: where the pictures are, as their files are named from.
-    """
+    """Return the page of a report's parts, with pictures from a folder."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -59,12 +54,7 @@ def _head_cells(table: Table) -> list[str]:
 
 
 def _cell(text: str, *, bar: bool) -> Markup:
-    """Set intervals small, and let paths break after their slashes.
-
-    Args:
-        text: the cell's.
-        bar: draw a rate and its interval as well, from 0 to 100%.
-    """
+    """Set intervals small, let paths break after slashes, and draw a rate as a `bar`."""
     broken = _INTERVAL.sub(r"<small>\1</small>", str(escape(text)).replace("/", "/<wbr>"))
     rate = _RATE.fullmatch(text) if bar else None
     if rate is not None:

@@ -27,15 +27,7 @@ enter no success."""
 
 
 def write_leaderboard(standings: Standings, out: Path) -> Path:
-    """Write the page, a single file that any web server can give.
-
-    Args:
-        standings: what it shows.
-        out: the folder.
-
-    Returns:
-        its path.
-    """
+    """Write the page, a single file that any web server can serve, and return its path."""
     page = out / LEADERBOARD_FILE
     write_whole(page, as_page(leaderboard_parts(standings), out))
     return page
@@ -101,22 +93,22 @@ def _overall_table(
         for setting in settings:
             by_name.setdefault(setting.name, {})[key] = setting
     means = {
-        name: mean_of([_success(theirs[key]) for key in panels])
-        for name, theirs in by_name.items()
-        if len(theirs) == len(panels) and not any(s.is_unfinished for s in theirs.values())
+        name: mean_of([_success(by_panel[key]) for key in panels])
+        for name, by_panel in by_name.items()
+        if len(by_panel) == len(panels) and not any(s.is_unfinished for s in by_panel.values())
     }
     ranked = sorted(means, key=lambda name: (-means[name].value, name))
     others = sorted(by_name.keys() - means.keys(), key=lambda name: (-len(by_name[name]), name))
     several = len(panels) > 1
     rows = []
     for place, name in enumerate([*ranked, *others], 1):
-        theirs = by_name[name]
+        by_panel = by_name[name]
         rows.append(
             [
                 f"{place}. {name}" if name in means else name,
                 *([with_interval(means.get(name))] if several else []),
-                *(_cell(theirs[key]) if key in theirs else "" for key in panels),
-                *_spent(list(theirs.values())),
+                *(_cell(by_panel[key]) if key in by_panel else "" for key in panels),
+                *_spent(list(by_panel.values())),
             ]
         )
     head = ["policy", *(["mean"] if several else []), *titles.values(), *_SPENT]
@@ -196,8 +188,8 @@ def _num_subtasks(name: str, settings: Sequence[Setting]) -> int:
 
 def without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return a table without the columns that hold nothing below their heads."""
-    kept = [any(row[place] for row in rows[1:]) for place in range(len(rows[0]))]
-    return [[cell for cell, keep in zip(row, kept, strict=True) if keep] for row in rows]
+    filled = [any(row[place] for row in rows[1:]) for place in range(len(rows[0]))]
+    return [[cell for cell, keep in zip(row, filled, strict=True) if keep] for row in rows]
 
 
 def _cell(setting: Setting) -> str:

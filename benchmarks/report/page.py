@@ -31,15 +31,12 @@ of episodes that were played together are shared out by their turns."""
 
 
 def write_report(results: SweepResults, out: Path, *, runs: Sequence[Path] = ()) -> Path:
-    """Write `report.md`, `report.html` and the pictures.
+    """Write `report.md`, `report.html` and the pictures, and return the path of `report.html`.
 
     Args:
         results: of a sweep.
         out: the folder.
         runs: training runs whose learning curves belong to the report.
-
-    Returns:
-        the path of `report.html`.
 
     Raises:
         NoTrainingRun: one of the runs is none; nothing is written then.

@@ -46,13 +46,7 @@ class NoTrainingRun(ValueError):
 
 
 def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Picture]:
-    """Draw success against turns and pass@k, where several limits or samples were played.
-
-    Args:
-        results: of a sweep.
-        scenario: whose.
-        out: the folder of the report.
-    """
+    """Draw success against turns and pass@k, where several limits or samples were played."""
     settings, colours = results.scenarios()[scenario], colours_of(results)
     drawn = []
     if len({s.turns_allowed for s in settings} - {None}) > 1:
@@ -145,8 +139,8 @@ def success_by_turns(settings: Sequence[Setting], colours: Mapping[str, str]) ->
         limited.sort(key=lambda s: s.turns_allowed or 0)
         style = _styles(s.apart for s in limited)
         for policy, apart in dict.fromkeys((s.policy, s.apart) for s in limited):
-            theirs = [s for s in limited if (s.policy, s.apart) == (policy, apart)]
-            points = [(s.turns_allowed, s.whole.success()) for s in theirs]
+            members = [s for s in limited if (s.policy, s.apart) == (policy, apart)]
+            points = [(s.turns_allowed, s.whole.success()) for s in members]
             _line(axes, points, colours[policy], style[apart])
         _legend(axes, limited, colours)
         _legend_of_styles(axes, {", ".join(apart): look for apart, look in style.items()})
@@ -199,12 +193,12 @@ def success_by_cost(results: SweepResults, kind: str) -> Draw:
         markers = dict(zip(results.scenarios(), cycle(MARKERS), strict=False))
         # A logarithmic axis has no place for what cost nothing, as the expert's tokens do.
         costs = [(s, _spent(s, kind), s.whole.success()) for s in results.settings]
-        shown = [(s, spent, success) for s, spent, success in costs if spent and success]
-        for s, spent, success in shown:
+        drawn = [(s, spent, success) for s, spent, success in costs if spent and success]
+        for s, spent, success in drawn:
             axes.plot(
                 spent, success.value, markers[s.scenario], color=colours[s.policy], alpha=0.85
             )
-        _legend(axes, [s for s, _, _ in shown], colours)
+        _legend(axes, [s for s, _, _ in drawn], colours)
         for scenario, marker in markers.items():
             axes.plot([], [], marker, color=GREY, label=scenario)
         axes.set_xscale("log")

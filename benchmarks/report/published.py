@@ -21,10 +21,8 @@ class PublishedPanel:
     """A panel with the paper's sizes.
 
     Attributes:
-        env_id: where.
         digest: of its tasks.
-        data: how the name of the embedded data begins that it plays in place of the paper's; empty
-            where the data are the paper's kind.
+        data: the prefix of the embedded data's name that stands in place of the paper's, or empty.
         success: overall success of the paper's agents, percent; empty for embedded data.
         max_turns: the turn limit of the paper's evaluation.
         tasks: how our tasks are related to the paper's.
@@ -53,10 +51,7 @@ def published_panel(env_id: str, digest: str) -> PublishedPanel | None:
 def data_label(env_id: str, sources: Iterable[str]) -> str:
     """Return the label of an environment's embedded data, or an empty text.
 
-    Args:
-        env_id: the environment.
-        sources: the names of the data that were played, as `info["source"]` has them; episodes of
-            early versions name none.
+    `sources` are `info["source"]` of the episodes, empty in those of early versions.
     """
     prefix = next((panel.data for panel in published_panels() if panel.env_id == env_id), "")
     is_ours = prefix and all(not name or name.startswith(prefix) for name in sources)

@@ -31,27 +31,19 @@ class Setting:
     """The results of one policy in one scenario under one turn limit, over all seeds.
 
     Attributes:
-        policy: who played.
-        env_id: where.
-        split: the split.
-        max_turns: the limit that was asked for; None is the environment's own.
-        digest: of the panel.
+        max_turns: the requested limit; None is the environment's own.
         panel: the panel's own name; empty where it has the environment's.
         short: the policy's name in tables; empty takes the policy itself.
-        apart: what else tells it from the sweep's other settings, such as `temperature 0.2`.
-        own_max_turns: the environment's own turn limit, where that was noted.
-        limit_is_the_panels: all that played the panel had this turn limit, which is the
-            environment's own, or other panels have others; it is told of the panel then, and not
-            in the name.
+        apart: the other differences from the sweep's settings, such as `temperature 0.2`.
+        own_max_turns: the environment's own turn limit, where that was recorded.
+        limit_is_the_panels: the turn limit is named with the panel and not in the setting's name,
+            since all of the panel's settings have it.
         own_limits: the environments' own turn limits in all panels, where only some settings have
             them; empty elsewhere. It stands in the name, which is the same on every panel.
         is_altered: the environment was made with arguments or wrappers of the caller's.
-        seeds: of the sampling.
-        num_requested: episodes that the sweep asks for.
-        row: all that its cells have in common; None where it was put together otherwise.
-        fingerprints: of the policy's files, those that are known.
+        row: the common settings of its cells; None in tests of single settings.
         place: the folder or file that it was read from.
-        ended: when its last batch ended, in ISO 8601; empty where that was not noted.
+        ended: the end of its last batch in ISO 8601; empty where that was not recorded.
         damaged: the files of finished batches that lack episodes.
         whole: the tally of all subtasks.
         subtasks: the tally of each, in the panel's order.
@@ -139,13 +131,7 @@ class Setting:
 
 @dataclass
 class SweepResults:
-    """Everything that a sweep's folder holds.
-
-    Attributes:
-        path: the folder.
-        settings: in the order of the suite's panels, turn limits and policies.
-        calls: how the sweep was called.
-    """
+    """The content of a sweep's folder, with settings in the order of its panels."""
 
     path: Path
     settings: list[Setting]

@@ -27,12 +27,7 @@ class PanelKey(NamedTuple):
 
 @dataclass
 class Standings:
-    """The results that a leaderboard shows.
-
-    Attributes:
-        settings: what each policy did on each panel, named apart.
-        calls: how it was played.
-    """
+    """The results of a leaderboard, with distinct names, and the calls behind them."""
 
     settings: list[Setting] = field(default_factory=list)
     calls: list[Mapping[str, Any]] = field(default_factory=list)

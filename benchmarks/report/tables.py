@@ -180,11 +180,7 @@ def pass_table(settings: Sequence[Setting]) -> Rows | None:
 def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Rows | None:
     """Compare settings two by two on their shared tasks. None where no two share one.
 
-    At most `MOST_PAIRS` pairs; `pair_note` tells of the others.
-
-    Args:
-        settings: of one scenario.
-        equal_limits: pairs that have one turn limit; False takes those that do not.
+    At most `MOST_PAIRS` pairs with equal turn limits, or with unequal ones.
     """
     rows = [["first", "second", "tasks", "gain of the first (95% interval)", "better", "worse"]]
     for one, other in _pairs(settings, equal_limits)[:MOST_PAIRS]:

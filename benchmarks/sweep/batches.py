@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableSequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from agentgym_envs.machinery.secrets import hidden
 from benchmarks.sweep.plan import Cell
@@ -22,15 +22,7 @@ class BatchKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """One piece of work.
-
-    Attributes:
-        folder: the sweep's.
-        cell: the cell.
-        number: of the batch in the cell.
-        seat: among the batches that its worker plays at once.
-        secrets: what the cell hides, for the process that plays.
-    """
+    """One piece of work: a cell's batch, its worker's seat for it, and the cell's secrets."""
 
     folder: str
     cell: Cell
@@ -45,13 +37,7 @@ class Batch:
 
 
 class BatchOutcome(NamedTuple):
-    """Counts of a batch's ended episodes.
-
-    Attributes:
-        failed: those whose machinery broke.
-        scored: the others.
-        successes: those of them that succeeded.
-    """
+    """Counts of a batch's ended episodes: failed ones, the others, and their successes."""
 
     failed: int = 0
     scored: int = 0
@@ -74,26 +60,8 @@ def no_counts() -> list[int]:
     return list(BatchOutcome() * MOST_BATCHES)
 
 
-class Sharers(Protocol):
-    """The number of workers that share `max_requests`, which another process may write."""
-
-    value: int
-
-
-@dataclass
-class LocalSharers:
-    """`Sharers` in this process."""
-
-    value: int = 1
-
-
 class Report(NamedTuple):
-    """A worker's report.
-
-    Attributes:
-        ended: the batches that have ended: what became of their episodes, or what broke.
-        has_room: another one may begin.
-    """
+    """A worker's report: the ended batches with outcome or error, and whether it has room."""
 
     ended: dict[BatchKey, BatchOutcome | Exception]
     has_room: bool

@@ -87,22 +87,14 @@ class SweepArguments:
 
     @property
     def turn_limits(self) -> list[int | None]:
-        """`turns`, each once, with None for the environments' own.
-
-        Raises:
-            ValueError: an entry is neither `default` nor a whole number from 1.
-        """
+        """`turns`, each once, with None for the environments' own."""
         words = _words(self.turns)
         limits = [None if word == "default" else _whole("turns", word, 1) for word in words]
         return list(dict.fromkeys(limits))
 
     @property
     def seed_list(self) -> list[int]:
-        """`seeds` as numbers, each once.
-
-        Raises:
-            ValueError: an entry is no whole number from 0.
-        """
+        """`seeds` as numbers, each once."""
         return list(dict.fromkeys(_whole("seeds", word, 0) for word in _words(self.seeds)))
 
 
@@ -117,9 +109,9 @@ def sweep(
 
     Args:
         arguments: the grid, and where it is played.
-        construction: how environments are made.
-        budgets: the token budgets of an episode, and what samples a model's turns.
-        loading: how policies are opened.
+        construction: options of environments.
+        budgets: token budgets and sampling of an episode.
+        loading: options of policies.
 
     Raises:
         ValueError: an option does not fit the folder's sweep, or a policy cannot be opened.
@@ -253,12 +245,9 @@ def _cells(
 
 
 def play_of(sweep: SweepArguments, *, named: Collection[str], max_requests: int) -> Play:
-    """Return where the sweep's batches are played.
+    """Return the player of the sweep's batches.
 
-    Args:
-        sweep: the grid.
-        named: policies behind servers, by name.
-        max_requests: under way at once, which the workers share.
+    `named` are policies behind servers, whose `max_requests` at once the workers share.
     """
     if sweep.ray is not None:
         return over_ray(sweep.ray, sweep.ray_cpus, sweep.ray_gpus)

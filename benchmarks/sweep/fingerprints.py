@@ -45,13 +45,8 @@ def policy_fingerprint(
 ) -> str:
     """Return a digest of a policy: of the files that it is loaded from, or of its endpoint.
 
-    It is empty where there is none: expert, chance and baselines have no files, and addresses and
-    Hugging Face ids are taken at their name.
-
-    Args:
-        policy: as `--policy` takes it.
-        named: what `--policies` lists.
-        template: the chat template that models are given in place of their own.
+    It is empty for expert, random policy and baselines, which have no files, and for addresses and
+    Hugging Face ids. `named` are the policies of `--policies`, `template` a model's chat template.
 
     Raises:
         OSError: a file cannot be read.

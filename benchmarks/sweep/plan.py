@@ -53,19 +53,14 @@ class Cell:
     """One entry of the grid, without its secrets (`agentgym_envs.machinery.secrets`).
 
     Attributes:
-        policy: who plays.
-        env_id: where.
-        split: the panel's split.
         digest: of the panel's tasks.
         max_turns: the turn limit; None is the environment's own.
-        seed: of the sampling.
         samples: episodes per task.
-        temperature: of the sampling.
         batch_size: episodes that are played together.
-        settings: every other option of the playing, by name; `FREE_SETTINGS` do not decide what is
+        settings: every other option by name; `FREE_SETTINGS` do not decide which episodes are
             played.
         tasks: the task ids, subtask by subtask.
-        fingerprint: of the policy's files, as `policy_fingerprint` gives it; empty without files.
+        fingerprint: of the policy's files, as `policy_fingerprint` returns it; empty without files.
         module: imported to register the environment; empty where this package does.
         panel: the panel's own name; empty where it has the environment's.
     """
@@ -158,19 +153,10 @@ def grid(
 ) -> list[Cell]:
     """List the cells of a sweep: policy by policy, so that a process seldom changes its model.
 
-    Args:
-        suite: whose panels are played.
-        policies: who plays.
-        max_turns: turn limits; None is each environment's own.
-        seeds: of the sampling.
-        samples: episodes per task.
-        temperature: of the sampling.
-        batch_size: episodes played together.
-        settings: every other option of the playing.
-        fingerprints: of the policies' files, by policy.
+    `settings` are the options beside the named ones, `fingerprints` those of the policies' files.
 
     Raises:
-        ValueError: a panel's tasks are not there, or not the pinned ones.
+        ValueError: a panel's tasks do not exist, or are not the pinned ones.
         MissingExtra: environments need extras that are not installed; it names all of them.
     """
 
@@ -210,8 +196,8 @@ def _limits(panel: Panel, max_turns: Sequence[int | None]) -> list[int | None]:
 
 def _kwargs_of(panel: Panel, suite: Suite, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `env_kwargs` of the command line that are this panel's."""
-    given = read_object("env_kwargs", settings.get("env_kwargs"))
-    kwargs = kwargs_for(given, panel.env_id, [one.env_id for one in suite.panels])
+    common = read_object("env_kwargs", settings.get("env_kwargs"))
+    kwargs = kwargs_for(common, panel.env_id, [one.env_id for one in suite.panels])
     if "max_turns" in kwargs:
         raise ValueError("env_kwargs must leave max_turns to the grid; pass --max-turns instead")
     return kwargs
@@ -236,11 +222,11 @@ def differences(requested: Cell, stored: Cell) -> list[str]:
     Secrets decide nothing, since a cell shows none: a password may have been changed since.
     `FREE_SETTINGS` are not compared, nor the files of a policy that has none here.
     """
-    ours, theirs = _identity(requested), _identity(stored)
+    new, old = _identity(requested), _identity(stored)
     differing = [
-        f"{key}: {theirs.get(key)!r} there, {ours.get(key)!r} asked for"
-        for key in {**ours, **theirs}
-        if ours.get(key) != theirs.get(key)
+        f"{key}: {old.get(key)!r} there, {new.get(key)!r} asked for"
+        for key in {**new, **old}
+        if new.get(key) != old.get(key)
     ]
     if requested.tasks != stored.tasks:
         differing.append(

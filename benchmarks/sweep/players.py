@@ -51,22 +51,14 @@ Play = Callable[[Sequence[Batch], Follow], Iterator[tuple[Batch, "BatchOutcome |
 
 
 def over_processes(workers: int, threads: int) -> Play:
-    """Play in processes of this machine.
-
-    Args:
-        workers: processes.
-        threads: torch threads of each.
-    """
+    """Play in `workers` processes of this machine, with `threads` torch threads each."""
     return partial(_play, workers, partial(_ProcessPlayer, threads))
 
 
 def over_ray(address: str, cpus: float, gpus: float) -> Play:
     """Play on a Ray cluster, whose machines see the sweep's folder under the same path.
 
-    Args:
-        address: of the cluster, as `ray.init` takes it; `"local"` starts one here.
-        cpus: processor cores of each worker.
-        gpus: GPUs of each worker.
+    `cpus` and `gpus` are those of each worker.
 
     Raises:
         MissingExtra: Ray is not installed.
@@ -182,11 +174,7 @@ def _names(hand: _Hand) -> str:
 
 
 class _ProcessPlayer:
-    """A worker in a process of its own, which may die alone.
-
-    Args:
-        threads: torch threads.
-    """
+    """A worker in a process of its own, which may die alone."""
 
     deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)
 
@@ -250,14 +238,7 @@ _WORKER = Worker()
 
 
 def _begin_process(threads: int, life: Any, counts: Any, sharers: Any) -> None:
-    """Prepare a pool's process: its share of the cores, and an end with its parent's.
-
-    Args:
-        threads: torch threads.
-        life: a shared value, which gets the monotonic clock's time every second.
-        counts: a shared array, which gets the counts of the batches under way.
-        sharers: a shared value, the workers that share what `max_requests` allows.
-    """
+    """Prepare a pool's process with its shared values, its cores, and an end with its parent's."""
     _WORKER.counts, _WORKER.sharers = counts, sharers
     os.environ["OMP_NUM_THREADS"] = str(threads)
     threading.Thread(target=_show_life, args=(life,), daemon=True).start()

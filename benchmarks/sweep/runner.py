@@ -29,12 +29,11 @@ class Outcome:
     """The outcome of one call of the sweep.
 
     Attributes:
-        num_played: episodes played in this call.
-        failed: of them, those that are on record as failed.
-        broken: what went wrong with batches that were given up; a further call plays them again.
+        failed: episodes of `num_played` that are recorded as failed.
+        broken: the errors of abandoned batches, which a further call plays again.
         is_cut_short: so many broke one after the other that the rest was not begun.
-        budget_spent: what `max_cost` allows is spent, and the rest was not begun; in words.
-        refused: why a server refuses every request, so that the rest was not begun.
+        budget_spent: the message where `max_cost` is spent.
+        refused: the message of a server that refuses every request.
     """
 
     num_played: int = 0
@@ -46,13 +45,7 @@ class Outcome:
 
 
 def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outcome:
-    """Play every batch that is not there yet, and show how far each policy is.
-
-    Args:
-        folder: the sweep's.
-        cells: what the sweep holds.
-        play: where batches are played: `over_processes` or `over_ray` in `players`.
-    """
+    """Play a folder's missing batches, and show the progress of each policy."""
     missing = in_turns(
         [Batch(str(folder.path), cell, number) for cell in cells for number in folder.missing(cell)]
     )
@@ -107,13 +100,7 @@ def _column(batch: Batch) -> tuple[str, int | None, int]:
 
 
 class _Progress:
-    """Shows how far each policy of a sweep is: a context.
-
-    Args:
-        folder: the sweep's.
-        cells: what the sweep holds.
-        missing: the batches that are to be played.
-    """
+    """Shows the progress of each policy of a sweep: a context."""
 
     def __init__(
         self, folder: SweepFolder, cells: Sequence[Cell], missing: Sequence[Batch]
@@ -149,11 +136,11 @@ class _Progress:
             earlier=True,
         )
 
-    def follow(self, batch: Batch, played: BatchOutcome) -> None:
+    def follow(self, batch: Batch, outcome: BatchOutcome) -> None:
         """Record the counts of a batch under way."""
         before = self._seen.get(batch.key, BatchOutcome())
-        self._seen[batch.key] = played
-        failed, scored, successes = (now - then for now, then in zip(played, before, strict=True))
+        self._seen[batch.key] = outcome
+        failed, scored, successes = (now - then for now, then in zip(outcome, before, strict=True))
         self._shown.add(
             self._names[batch.cell.policy],
             episodes=failed + scored,

@@ -4,7 +4,7 @@
     DIR/cells/<cell>/cell.json              what the cell plays
     DIR/cells/<cell>/batch_0000.jsonl       the episodes of a batch, as `read_jsonl` reads them
     DIR/cells/<cell>/batch_0000.json        its seconds, when it ended, and what its answers cost
-    DIR/cells/<cell>/batch_0000.answers     of an unfinished batch: the answers that were paid for
+    DIR/cells/<cell>/batch_0000.answers     of an unfinished batch: the server's answers
     DIR/costs.txt                           what each request to a server cost
     DIR/limits/<model>.txt                  the rate limits that requests to a server's model met
 
@@ -37,11 +37,7 @@ LIMITS = "limits"
 
 
 class SweepFolder:
-    """Reads and writes one sweep.
-
-    Args:
-        path: the folder; it may not exist yet.
-    """
+    """Reads and writes one sweep, whose folder may not exist yet."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -129,11 +125,11 @@ class SweepFolder:
         """Put a played batch in place.
 
         Args:
-            cell: whose it is.
+            cell: the batch's cell.
             batch: its number.
             episodes: its episodes.
-            seconds: that it took.
-            cost: of its answers; None where nobody told.
+            seconds: its duration.
+            cost: of its answers; None where it is unknown.
             max_turns: the turn limit, the environment's own too.
 
         Raises:
@@ -170,13 +166,9 @@ class SweepFolder:
     def batches(
         self, cell: Cell, *, on_damage: Callable[[Path], None] | None = None
     ) -> Iterator[tuple[list[Trajectory], float]]:
-        """Yield the episodes of each finished batch, and the seconds that it took.
+        """Yield the episodes and seconds of each finished batch. Damaged lines are logged.
 
-        Lines that are no episodes are passed over with a warning.
-
-        Args:
-            cell: whose they are.
-            on_damage: is told of each file that lacks episodes.
+        `on_damage` is called with each file that lacks episodes.
         """
         for number, tasks in enumerate(cell.batches):
             if not self.is_done(cell, number):

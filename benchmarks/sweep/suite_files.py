@@ -107,11 +107,7 @@ class _File:
         self.path = path
 
     def root(self) -> Any:
-        """Return the node at the file's top.
-
-        Raises:
-            ValueError: the file is not YAML, or empty.
-        """
+        """Return the node at the file's top."""
         try:
             root = yaml.compose(self.path.read_text("utf-8-sig"), Loader=yaml.SafeLoader)
         except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -131,11 +127,7 @@ class _File:
     def mapping(
         self, node: Any, what: str, allowed: Sequence[str], *, required: Sequence[str]
     ) -> dict[str, Any]:
-        """Return the parts of a mapping by their keys.
-
-        Raises:
-            ValueError: it is none, or a key is unknown, there twice, or missing.
-        """
+        """Return the parts of a mapping by their keys."""
         if not isinstance(node, yaml.MappingNode):
             raise self.error(node, f"{what} must be a mapping with the keys {', '.join(allowed)}")
         entries: dict[str, Any] = {}
@@ -154,11 +146,7 @@ class _File:
         return entries
 
     def items(self, node: Any, key: str) -> list[Any]:
-        """Return the parts of a list that is not empty.
-
-        Raises:
-            ValueError: it is none.
-        """
+        """Return the parts of a list that is not empty."""
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             raise self.error(node, f"{key} must be a list with an entry for each panel")
         return list(node.value)
@@ -170,11 +158,7 @@ class _File:
         kind: tuple[str, Callable[[Any], Any]],
         default: Any,
     ) -> Any:
-        """Return an entry's value, or the default where it is left out.
-
-        Raises:
-            ValueError: it is not of the kind.
-        """
+        """Return an entry's value, or the default where it is left out."""
         node = entries.get(key)
         if node is None:
             return default

@@ -99,7 +99,7 @@ class Panel:
     ) -> tuple[str, ...]:
         ids = thinned.get(subtask, ())
         if len(ids) < (size or 1):
-            known = ", ".join(f"{name} {len(theirs)}" for name, theirs in thinned.items())
+            known = ", ".join(f"{name} {len(all_ids)}" for name, all_ids in thinned.items())
             raise ValueError(
                 f"{size or 'all'} tasks of the subtask {subtask!r} are asked for; there are, in "
                 f"split {self.split!r} of {self.env_id}: {known}"
@@ -149,13 +149,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Suite:
-    """A named set of panels.
-
-    Attributes:
-        name: a shipped suite's, or a file's without its ending.
-        description: one line.
-        panels: of different names.
-    """
+    """A named set of panels of different names, with one line of description."""
 
     name: str
     description: str

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import MutableSequence
+from ctypes import c_long
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,7 @@ from benchmarks.sweep.batches import (
     Batch,
     BatchKey,
     BatchOutcome,
-    LocalSharers,
     Report,
-    Sharers,
     no_counts,
 )
 from benchmarks.sweep.fingerprints import policy_fingerprint
@@ -93,16 +92,11 @@ class _Play:
 
 
 class Worker:
-    """Plays batches.
-
-    Attributes:
-        counts: the numbers of `BatchOutcome` of each batch under way, seat by seat.
-        sharers: the workers that share what `max_requests` allows; it may change at any time.
-    """
+    """Plays batches, with `counts` by seat (`BatchOutcome`) and `sharers` in shared memory."""
 
     def __init__(self) -> None:
         self.counts: MutableSequence[int] = no_counts()
-        self.sharers: Sharers = LocalSharers()
+        self.sharers = c_long(1)  # workers that share `max_requests`; others may write it
         self._plays: list[_Play] = []
         self._ended: dict[BatchKey, BatchOutcome | Exception] = {}
         self._capacity = Capacity(0)
@@ -115,14 +109,13 @@ class Worker:
     def play(self, batch: Batch | None, *, more: bool = False) -> Report:
         """Begin a batch beside those under way, and play until one of them has ended.
 
-        A batch that ends is put into the sweep's folder, or gives what broke: more episodes failed
-        than `max_failed_share` allows, the environment or the policy cannot be opened, the cell is
-        not this sweep's any more, or what `max_cost` allows is spent. Then no episode is kept; the
-        answers of a server are, for the next call.
+        A batch that ends is put into the sweep's folder, or reports an error: more episodes failed
+        than `max_failed_share` allows, the environment or policy cannot be opened, another sweep
+        has the cell, or `max_cost` is spent. Then no episode is kept, but a server's answers are.
 
         Args:
             batch: the batch; None plays on.
-            more: another batch waits; so return as soon as there is room for it.
+            more: another batch waits, so return as soon as there is room for it.
         """
         self._measured_at = time.perf_counter()
         try:

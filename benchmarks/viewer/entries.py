@@ -22,18 +22,13 @@ class Entry:
     """The facts of an episode that the list shows, without its turns.
 
     Attributes:
-        file: number of its file.
         line: number of its line, from 1.
-        env: the environment's id.
         step: the optimizer step whose weights played it.
         return_: the sum of its rewards; the page calls it `return`.
-        turns: how many it has.
         cause: of its truncation, or that it could not be scored.
         marks: a character for each turn: x invalid, + rewarded, - charged, . neither.
-        tokens: how many the policy sampled.
         traced: its tokens are in the file.
-        offset: where its line begins, in bytes; the page does not get it, nor `length`.
-        length: of its line, in bytes.
+        offset: the start of its line in bytes; the page does not get it, nor `length`.
     """
 
     file: int
@@ -97,15 +92,7 @@ def read_episode(line: bytes) -> dict[str, Any]:
 
 
 def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int) -> Entry:
-    """Return the entry of an episode.
-
-    Args:
-        record: of `read_episode`.
-        line: its line.
-        file: number of its file.
-        number: of the line, from 1.
-        offset: where the line begins, in bytes.
-    """
+    """Return the entry of an episode, from its record and its line."""
     turns = record["turns"]
     rewards = [float(turn["reward"]) for turn in turns]
     return Entry(
@@ -138,18 +125,8 @@ def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, off
 
 def texts_of(record: dict[str, Any]) -> list[str]:
     """Return the searchable texts of an episode, all but the system prompt."""
-    texts = [
-        str(record.get(name) or "")
-        for name in (
-            "goal",
-            "task_id",
-            "subtask",
-            "policy",
-            "final_observation",
-            "error",
-            "verdict",
-        )
-    ]
+    names = ("goal", "task_id", "subtask", "policy", "final_observation", "error", "verdict")
+    texts = [str(record.get(name) or "") for name in names]
     for turn in record["turns"]:
         texts += [str(turn.get("observation", "")), str(turn.get("completion", ""))]
         texts.append(str((turn.get("call") or {}).get("reasoning", "")))

@@ -20,7 +20,7 @@ from benchmarks.viewer.gains import all_gains
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import one_page, strict_json
-from benchmarks.viewer.places import find_places
+from benchmarks.viewer.runs import read_folder
 from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 EPISODES_A_PART = 50
@@ -30,20 +30,16 @@ ENDINGS = (".html", ".htm")
 def export(
     index: Index, path: str | Path, *, with_scenes: bool = False, with_tokens: bool = False
 ) -> int:
-    """Write an index's runs and episodes to a file.
+    """Write an index's runs and episodes to a file, and return the number of episodes.
 
     Args:
-        index: what is shown; it is brought up to date first.
+        index: is brought up to date first.
         path: the HTML file.
         with_scenes: replay every episode for the pictures beside its turns.
         with_tokens: every token, with its probability.
 
-    Returns:
-        how many episodes it holds.
-
     Raises:
-        ValueError: there are no episodes and no training run, or the file cannot be written: its
-            name has another ending, or it is one of those that are read.
+        ValueError: there are no episodes and no training run, or the file cannot be written.
     """
     _check_target(index, path)
     index.update()
@@ -70,7 +66,7 @@ def _check_target(index: Index, path: str | Path) -> None:
         raise ValueError(f"--export must end in {allowed}, got {path}; pass {path}.html")
     if not os.path.exists(path):
         return
-    if any(os.path.samefile(path, file.path) for file in find_places(index.root).files):
+    if any(os.path.samefile(path, file.path) for file in read_folder(index.root).files):
         raise ValueError(
             f"--export must not name a file that is read, got {path}; pass another name"
         )

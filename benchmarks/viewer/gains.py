@@ -21,11 +21,6 @@ def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
 
     A training run's evaluation is the one after training, else its last validation.
 
-    Args:
-        index: the episodes.
-        first: a run's number.
-        second: another run's number.
-
     Returns:
         The gain with its 95% interval, the number of tasks, of those on which the second was
         better and worse, and each run's evaluation. None if they share no task, or if a run has

@@ -22,7 +22,7 @@ from agentgym_envs.content.files import open_bytes
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.viewer.entries import FIELDS, Entry, NotJSON, entry_of, read_episode, texts_of
-from benchmarks.viewer.places import EpisodeFile, Places, Run, find_places
+from benchmarks.viewer.runs import EpisodeFile, FolderContent, Run, read_folder
 
 LINES_OF_OTHERS = 8
 """A lone file that begins with so many lines of other JSON is no file of episodes."""
@@ -44,12 +44,10 @@ class _Progress:
     Attributes:
         number: of the file; None until it is known to hold episodes.
         state: size and time of change when it was last read to its end.
-        offset: bytes of the lines read.
-        lines: how many.
-        last: where the last line read begins, and the checksum of its bytes.
+        last: the start of the last line read, and its checksum.
         is_open: the last line has no end yet.
         is_other: it holds something else.
-        bad: lines that are no episodes, before the first one: with file, number and what is wrong.
+        bad: lines before the first episode that are none: file, number and problem.
     """
 
     number: int | None = None
@@ -65,14 +63,11 @@ class _Progress:
 class Index:
     """The episodes under a folder, or of one file.
 
-    Numbers of episodes, files and runs stay what they are within an `epoch`. Where a file that was
-    read is found to be another one, the next epoch begins and all is read anew.
-
-    Args:
-        root: the folder or file.
+    Numbers of episodes, files and runs are stable within an `epoch`. Where a file that was read is
+    found to be another one, the next epoch begins and all is read again.
 
     Raises:
-        ValueError: there is nothing of that name.
+        ValueError: `root` does not exist.
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -84,26 +79,22 @@ class Index:
         self._forget()
 
     def update(self, budget_s: float | None = None) -> bool:
-        """Read the lines that were written since the last call.
+        """Read the lines that were written since the last call. True once nothing is left to read.
 
-        Args:
-            budget_s: stop after so many seconds.
-
-        Returns:
-            Nothing is left to be read.
+        `budget_s` bounds the seconds.
         """
         deadline = None if budget_s is None else time.monotonic() + budget_s
         with self._lock:
-            places = find_places(self.root)
-            removed = set(self._of_files) - {file.name for file in places.files}
+            content = read_folder(self.root)
+            removed = set(self._of_files) - {file.name for file in content.files}
             for name in removed:
                 del self._of_files[name]
-            if self._is_stale(places):
+            if self._is_stale(content):
                 self.epoch += 1
                 self._forget()
-            self._forget_replaced(places)
-            self._list_runs(places.runs)
-            for file in places.files:
+            self._forget_replaced(content)
+            self._list_runs(content.runs)
+            for file in content.files:
                 if not self._read(file, deadline):
                     return False
             return True
@@ -203,20 +194,20 @@ class Index:
         self._policies: dict[str, None] = {}
         self._progress: dict[str, _Progress] = {}
 
-    def _is_stale(self, places: Places) -> bool:
-        present = {file.name: file for file in places.files}
+    def _is_stale(self, content: FolderContent) -> bool:
+        present = {file.name: file for file in content.files}
         return any(
             name not in present or _was_replaced(present[name].path, progress)
             for name, progress in self._progress.items()
             if progress.number is not None
         )
 
-    def _forget_replaced(self, places: Places) -> None:
+    def _forget_replaced(self, content: FolderContent) -> None:
         """Forget files without episodes that are replaced or gone.
 
         No entry is theirs, so that the numbers of the others stay.
         """
-        present = {file.name: file for file in places.files}
+        present = {file.name: file for file in content.files}
         replaced = {
             name
             for name, progress in self._progress.items()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.viewer.places import Run
+from benchmarks.viewer.runs import Run
 from trainers.runs.folder import check_metrics
 from trainers.runs.reader import RunFolder
 from trainers.runs.success import Measured, quickstart_success
@@ -23,13 +23,8 @@ _FOLDERS = {"output_dir", "logging_dir", "run_name"}
 def curve_of(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return a training run's logged metrics as JSON values.
 
-    Args:
-        run: any run; others than training runs logged nothing.
-        names: of the requested metrics; None takes all.
-
-    Returns:
-        `names`: all metrics that hold a number, as they were first logged. `rows`: for each entry
-        with one of the requested, its step and the values, null where there is none.
+    `names` holds all metrics that are numbers, in the order of their first entry. `rows` holds the
+    step and the requested values (all by default) of each entry that has one of them.
     """
     entries = _logged(run) if run.kind == "training" else []
     known = list(dict.fromkeys(name for entry in entries for name in entry if name != _STEP))

@@ -60,11 +60,9 @@ def page_files() -> dict[str, tuple[bytes, str]]:
 
 
 def one_page(data: Iterator[tuple[str, str]], *, title: str) -> Iterator[str]:
-    """Yield the text of one HTML file that holds the whole page.
+    """Yield the text of one HTML file with the whole page.
 
-    Args:
-        data: names and base64 texts, which the page finds as elements of these ids.
-        title: the page's, as HTML.
+    `data` are element ids and base64 texts, and `title` is HTML.
     """
     texts = {name: body.decode() for name, (body, _) in page_files().items()}
     style = "\n".join(texts[name] for name in _STYLE.findall(texts[PAGE]))
@@ -88,17 +86,12 @@ def one_page(data: Iterator[tuple[str, str]], *, title: str) -> Iterator[str]:
 
 
 def bundle(texts: dict[str, str], main: str) -> str:
-    """Return `main` and all modules that it imports as one module.
+    """Return the module of file `main` and all modules that it imports as one module.
 
-    Each module becomes a function that is called once, so that names in one do not meet those in
-    another.
-
-    Args:
-        texts: the modules, by file name.
-        main: the first one's name.
+    Each module becomes a function that is called once, which keeps their names apart.
 
     Raises:
-        ValueError: a module imports or exports in a way that is not understood here.
+        ValueError: a module has an unsupported import or export.
     """
     parts: list[str] = []
     for name in _in_order(texts, main):

@@ -21,7 +21,7 @@ from benchmarks.viewer.gains import gain_of
 from benchmarks.viewer.index import Index
 from benchmarks.viewer.logged import curve_of, options_of
 from benchmarks.viewer.pages import PAGE, page_files, strict_json
-from benchmarks.viewer.places import Run
+from benchmarks.viewer.runs import Run
 from benchmarks.viewer.scenes import credits_of, scene, tokens
 
 logger = logging.getLogger(__name__)
@@ -48,11 +48,6 @@ _HEADERS = {
 
 class ViewerServer(ThreadingHTTPServer):
     """The server of one folder, used as the standard library's.
-
-    Args:
-        index: what is shown.
-        host: the address or name to listen on.
-        port: 0 takes a free one.
 
     Raises:
         OSError: the port is taken.

@@ -39,11 +39,11 @@ def make_app(
     """Return the server.
 
     Args:
-        environments: what is served.
+        environments: the served environments.
         protocols: of `PROTOCOLS`.
-        limits: what is allowed; None takes the defaults.
-        host: what the server listens on.
-        token: what every client must show; None asks for none.
+        limits: None takes the defaults.
+        host: the server's address.
+        token: the token of every client; None needs none.
     """
     limits = limits or Limits()
     metrics = Metrics()

@@ -17,13 +17,7 @@ from agentgym_envs.registration.registry import check_kwargs, distinct_names
 
 @dataclass(frozen=True)
 class ServedEnvironment:
-    """One environment that is served.
-
-    Attributes:
-        name: in addresses: `textcraft`.
-        env_id: its registered id.
-        kwargs: what it is made with.
-    """
+    """A served environment, with its name in addresses: `textcraft`."""
 
     name: str
     env_id: str
@@ -36,7 +30,7 @@ class ServedEnvironment:
 
     @cached_property
     def sample(self) -> TextEnv:
-        """One that is never played, only asked for its texts, verbs and tasks.
+        """An environment that is never played, for its texts, verbs and tasks.
 
         Raises:
             TypeError: it is no text environment.
@@ -79,11 +73,7 @@ class ServedEnvironment:
 def served(
     env_ids: Sequence[str], kwargs: Mapping[str, Mapping[str, Any]]
 ) -> tuple[ServedEnvironment, ...]:
-    """Return the environments with names that differ.
-
-    Args:
-        env_ids: registered ids.
-        kwargs: what each is made with, by id.
+    """Return the environments of registered ids under different names, with the ids' `kwargs`.
 
     Raises:
         ValueError: one of them cannot be made with its arguments.

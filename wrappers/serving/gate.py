@@ -24,10 +24,10 @@ class Gate:
     """Middleware that refuses requests before anything reads them.
 
     Args:
-        app: what is behind it.
-        host: what the server listens on.
-        token: what everybody must show; None asks for nothing. Then only this machine's own names
-            are answered, which no page of another site can use.
+        app: the next application.
+        host: the server's address.
+        token: the token of every client. None needs none, and admits this machine's own names only,
+            which no page of another site can use.
         max_body: bytes of the longest body.
     """
 
@@ -67,12 +67,12 @@ class Gate:
     def _is_shown(self, scope: Scope, headers: dict[bytes, str]) -> bool:
         assert self._token is not None
         kind, _, value = headers.get(b"authorization", "").partition(" ")
-        shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         if kind.lower() == "bearer":
-            shown.append(value.strip())
+            tokens.append(value.strip())
         elif kind.lower() == "basic":  # http://anybody:TOKEN@host, where a client takes only a URL
-            shown.append(_password(value))
-        return any(compare_digest(one.encode(), self._token.encode()) for one in shown)
+            tokens.append(_password(value))
+        return any(compare_digest(one.encode(), self._token.encode()) for one in tokens)
 
     async def _with_bounded_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         length = 0

@@ -26,8 +26,7 @@ class Limits:
         step_timeout: seconds that an environment may take to answer a reset or a step.
         idle_timeout: seconds without a request after which a session is closed.
         max_message: bytes of the longest body or frame that is read.
-        arrival_timeout: seconds in which a request must have arrived whole, and in which a client
-            must have read its answer.
+        arrival_timeout: seconds in which a whole request must arrive, and an answer be read.
 
     Raises:
         ValueError: a bound is no positive number.

@@ -30,11 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class AtCapacity(RuntimeError):
-    """There are as many sessions as the server allows.
-
-    Attributes:
-        active: how many there are.
-    """
+    """All `active` sessions of the server are taken."""
 
     def __init__(self, active: int) -> None:
         self.active = active
@@ -47,17 +43,11 @@ class AtCapacity(RuntimeError):
 class Session:
     """One environment of a client, with one call at a time.
 
-    Args:
-        environment: what is played.
-        limits: of the server.
-        metrics: where steps and failures are counted.
-
     Attributes:
-        id: a name that nobody guesses.
+        id: a secret name.
         info: of the last turn; None before the first reset.
-        episode_id: as the client called the episode.
+        episode_id: the client's name for the episode.
         turns: steps of the episode.
-        is_over: the episode has ended.
         patience: seconds without a request after which it is closed.
         ended: done once the session is closed, with the reason.
     """
@@ -88,21 +78,13 @@ class Session:
         self.last_used = time.monotonic()
 
     async def start(self) -> None:
-        """Make the environment.
-
-        Raises:
-            Exception: what it raised; there is no environment then.
-        """
+        """Make the environment."""
         await self.ask(lambda env: None)
 
     async def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin an episode, with a fresh environment where the last one broke.
-
-        Raises:
-            EnvFailure, ValueError, TypeError: as the environment's own `reset`.
-        """
+        """Begin an episode, in a fresh environment where the last one broke."""
         async with self._lock:
             if self._worker.is_broken:
                 await self._replace()
@@ -112,11 +94,7 @@ class Session:
         return observation, info
 
     async def step(self, action: str) -> Turn:
-        """Play one turn.
-
-        Raises:
-            EnvFailure, ResetNeeded, TypeError: as the environment's own `step`.
-        """
+        """Play one turn, or raise as the environment's own `step`."""
         async with self._lock:
             if self._worker.is_broken:
                 raise EnvFailure("the environment broke in this episode; reset begins another one")
@@ -174,12 +152,7 @@ class Session:
 
 
 class Sessions:
-    """All sessions of a server.
-
-    Args:
-        limits: how many, and how long.
-        metrics: what is counted of them.
-    """
+    """All sessions of a server."""
 
     def __init__(self, limits: Limits, metrics: Metrics) -> None:
         self.limits = limits
@@ -191,11 +164,7 @@ class Sessions:
         return len(self._sessions)
 
     async def open(self, environment: ServedEnvironment, *, is_lazy: bool = False) -> Session:
-        """Make a session with a fresh environment.
-
-        Args:
-            environment: what is played.
-            is_lazy: it is made when it is first played, and what that raises is raised then.
+        """Make a session with a fresh environment, which is made at the first call where `is_lazy`.
 
         Raises:
             AtCapacity: there is no room for another one.

@@ -27,12 +27,8 @@ _log = logging.getLogger(__name__)
 class Worker:
     """An environment in a daemon thread, made where an event loop runs.
 
-    A thread cannot be killed: one that hangs is left behind, and closes its environment should it
-    wake.
-
-    Args:
-        env_fn: makes the environment, in the thread.
-        timeout: seconds that a call may take.
+    A thread cannot be killed: one that hangs is abandoned, and closes its environment should it
+    wake. `env_fn` makes the environment in the thread, and `timeout` bounds a call in seconds.
     """
 
     def __init__(self, env_fn: EnvFn, *, timeout: float) -> None:

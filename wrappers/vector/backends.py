@@ -25,16 +25,11 @@ _SLOTS: dict[str, type[InProcessSlot] | type[ThreadSlot] | type[ProcessSlot]] = 
 
 
 def slots_of(backend: Backend, env_fns: Sequence[EnvFn], ray: RayActors | None) -> Sequence[Slot]:
-    """Return a slot for each function that makes an environment.
-
-    Args:
-        backend: one of `BACKENDS`.
-        env_fns: the functions.
-        ray: which cluster, for `"ray"`.
+    """Return a slot for each function that makes an environment, on the cluster of `ray` if any.
 
     Raises:
         ValueError: there is no such backend, or `ray` came with another.
-        MissingExtra: Ray is asked for, and not installed.
+        MissingExtra: Ray is not installed.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; allowed: {', '.join(BACKENDS)}")

@@ -33,8 +33,7 @@ class Call:
 
     Attributes:
         begins: the last one's answer is the call's.
-        again: what is begun instead where the worker dies meanwhile; where it is empty, the slot
-            has failed then.
+        again: begun instead where the worker dies; where it is empty, the slot fails then.
         restarts: how often.
     """
 
@@ -71,14 +70,7 @@ class SlotEpisode:
 
 
 class SlotCalls:
-    """The calls on their way to several slots.
-
-    Args:
-        slots: who is called.
-
-    Attributes:
-        episodes: each slot's last answer.
-    """
+    """The calls on their way to several slots, with each slot's last answer."""
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         self.slots = list(slots)
@@ -208,10 +200,7 @@ class SlotCalls:
     def close(self) -> None:
         """Close every environment, and discard those that do not close within some seconds.
 
-        Slots in the middle of a call are not waited for.
-
-        Raises:
-            Exception: what an environment raised on closing, once every slot is closed.
+        Slots with a pending call are not waited for. Raises an environment's error at the end.
         """
         self.cancel()
         running = [slot for slot in self.slots if slot.running]

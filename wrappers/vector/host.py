@@ -142,11 +142,7 @@ def _errors_as_failures(*mistakes: type[Exception]) -> Iterator[None]:
 
 
 class InProcessSlot:
-    """Runs its environment in the caller's thread, during `receive`, without timeouts.
-
-    Args:
-        env_fn: makes the environment.
-    """
+    """Runs its environment in the caller's thread, during `receive`, without timeouts."""
 
     def __init__(self, env_fn: EnvFn) -> None:
         self._env_fn = env_fn

@@ -74,10 +74,10 @@ class ProcessSlot:
     def start(self, timeout: float | None) -> None:
         """Start a worker and have it make the environment."""
         self.discard()
-        ours, theirs = socket.socketpair()
+        own_end, worker_end = socket.socketpair()
         pipe, self._lifeline = os.pipe()
-        descriptors = [theirs.fileno(), pipe]
-        with theirs, open(pipe, "rb"):  # closed here, once the worker has them
+        descriptors = [worker_end.fileno(), pipe]
+        with worker_end, open(pipe, "rb"):  # closed here, once the worker has them
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(_WORKER), *map(str, descriptors)],
                 pass_fds=descriptors,
@@ -85,7 +85,7 @@ class ProcessSlot:
                 env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ},
                 start_new_session=True,
             )
-        self._connection = Connection(ours.detach())
+        self._connection = Connection(own_end.detach())
         self._starting = True
         self._write((sys.path, self._env_fn), timeout)
 

@@ -58,9 +58,7 @@ class RayActors:
 def connect(address: str | None, option: str) -> Any:
     """Return the module `ray`, connected to a cluster. An existing connection stays.
 
-    Args:
-        address: of the cluster, as `ray.init` takes it; `"local"` starts one here.
-        option: what asked for Ray, for the message.
+    `address` is as `ray.init` takes it, and `option` names the user's option in the message.
 
     Raises:
         MissingExtra: Ray is not installed.
@@ -160,12 +158,7 @@ class _Place:
 
 
 class RaySlot:
-    """Runs its environment in a Ray actor, which it may share with other slots.
-
-    Args:
-        env_fn: makes the environment, in the actor; cloudpickle carries it there.
-        place: of the actor.
-    """
+    """Runs its environment in a Ray actor, which it may share with other slots."""
 
     def __init__(self, env_fn: EnvFn, place: _Place) -> None:
         self._env_fn = cloudpickle.dumps(env_fn)

@@ -115,11 +115,8 @@ _Calls = SimpleQueue[tuple[str, tuple[Any, ...]] | None]
 class ThreadSlot:
     """Runs its environment in a daemon thread of its own.
 
-    A thread cannot be killed: a hung one is left behind, and closes its environment should it wake.
-    What it hangs in is ended (`machinery.cancellation`), for other slots may share it.
-
-    Args:
-        env_fn: makes the environment, in the thread.
+    A thread cannot be killed: a hung one is abandoned, and closes its environment should it wake.
+    Its blocking call is ended (`machinery.cancellation`), since other slots may share it.
     """
 
     def __init__(self, env_fn: EnvFn) -> None:

@@ -49,12 +49,9 @@ def _end_with_parent(lifeline: int, connection: int) -> None:
 
 
 def serve(connection: Connection, env_fn: bytes) -> None:
-    """Make the environment and answer calls.
+    """Make the environment of a cloudpickled function and answer calls.
 
-    Args:
-        connection: brings pickled (method, args), takes pickled (True, value) or
-            (False, exception).
-        env_fn: a cloudpickled function that makes the environment.
+    The connection brings pickled (method, args), and takes (True, value) or (False, exception).
 
     Raises:
         EOFError: the parent has closed its end.

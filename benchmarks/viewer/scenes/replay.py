@@ -39,12 +39,9 @@ class NotReplayed(Exception):
 
 
 def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]:
-    """Return an environment's keyword arguments that a run or a sweep's cell notes down.
+    """Return an environment's keyword arguments from the `run.json` or `cell.json` of a folder.
 
-    Args:
-        folder: where the trajectory's file is; its `run.json` or `cell.json` counts, or those of
-            the folder above. Without either, or with None, there are none.
-        env_id: the environment, of which a run of several may say more.
+    The folder above counts too. A run of several environments may name arguments for `env_id`.
     """
     if folder is None:
         return {}
@@ -62,16 +59,15 @@ def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]
 def replay(
     trajectory: Trajectory, folder: str | Path | None, look: Look
 ) -> tuple[TextEnv, list[Any]]:
-    """Play an episode again and look at the environment before each turn and after the last.
+    """Play an episode again, and look at the environment before each turn and after the last.
 
     Args:
         trajectory: the episode.
         folder: where its file is.
-        look: is given the unwrapped environment and its info, and returns what is wanted of them.
+        look: is called with the unwrapped environment and its info.
 
     Returns:
-        The environment as the episode left it, and what `look` returned, one entry more than there
-        are turns.
+        The environment as the episode left it, and the results of `look`, one more than turns.
 
     Raises:
         NotReplayed: there is no such environment here, or it answers otherwise.

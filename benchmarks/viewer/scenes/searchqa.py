@@ -59,13 +59,13 @@ def documents(observation: str, accepted: Sequence[str]) -> dict[str, Any]:
     block = _BLOCK.search(observation)
     text = block[1] if block else ""
     starts = list(_START.finditer(text))
-    shown = []
+    result = []
     for number, start in enumerate(starts, 1):
         end = starts[number].start() if number < len(starts) else len(text)
         title, body = _split_title(text[start.end() : end])
-        shown.append({"title": title, "parts": marked(body.strip(), accepted)})
-    has_answer = any(is_answer for document in shown for _, is_answer in document["parts"])
-    return {"documents": shown, "found": has_answer}
+        result.append({"title": title, "parts": marked(body.strip(), accepted)})
+    has_answer = any(is_answer for document in result for _, is_answer in document["parts"])
+    return {"documents": result, "found": has_answer}
 
 
 def marked(text: str, accepted: Sequence[str]) -> list[tuple[str, bool]]:

@@ -19,11 +19,7 @@ from benchmarks.viewer.scenes.replay import replay
 
 
 def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
-    """Return `about` and `turns` of an episode.
-
-    Raises:
-        NotReplayed: it cannot be played again.
-    """
+    """Return `about` and `turns` of an episode."""
     env, states = replay(
         trajectory, folder, lambda _, info: (dict(info["inventory"]), info["success"])
     )
@@ -89,12 +85,7 @@ def progress(
 ) -> list[list[int | str]]:
     """Return [held, needed, state] for each node.
 
-    What is held serves the nodes in their order, and lessens what is needed below them.
-
-    Args:
-        tree: from `recipe_tree`.
-        inventory: what is held.
-        is_done: the goal has been crafted.
+    Held items serve the nodes in their order, and reduce the needs of the nodes below.
     """
     left = dict(inventory)
     uses = [1]  # by depth: how often the recipe of the node above is still to be used

@@ -28,12 +28,7 @@ _BROKEN = "\ufffd"
 
 
 class Reader:
-    """Turns ids into text.
-
-    Args:
-        name: where the tokenizer comes from.
-        tokenizer: a `tokenizers.Tokenizer`.
-    """
+    """Turns ids into text by a `tokenizers.Tokenizer`."""
 
     def __init__(self, name: str, tokenizer: Any) -> None:
         self.name = name

@@ -12,15 +12,9 @@ from benchmarks.viewer.scenes.tokenizers import Reader, find_reader
 
 
 def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str, Any] | None:
-    """Return an episode's tokens, or None where it has none.
+    """Return an episode's tokens as this package's description says, or None where it has none.
 
-    Args:
-        trajectory: the episode.
-        folder: where its file is; the model's tokenizer is looked for there, one above, and by the
-            policy's name.
-
-    Returns:
-        JSON values, as the package's description says.
+    The model's tokenizer is searched in `folder`, the folder above, and by the policy's name.
     """
     if not trajectory.traces:
         return None
@@ -40,14 +34,10 @@ def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str
 
 
 def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
-    """Return the turn of each token. A turn ends with its run of sampled tokens.
+    """Return the turn (T,) of each token. A turn ends with its run of sampled tokens.
 
-    Args:
-        action_mask: (T,) of one trace.
-        first_turn: the turn that its first run of sampled tokens is.
-
-    Returns:
-        (T,) turns; tokens after the last run belong to the turn that did not come.
+    `action_mask` is (T,) of one trace, whose first turn is `first_turn`. Tokens after the last run
+    belong to the turn that did not come.
     """
     turn, was_sampled = first_turn, False
     turns = []
@@ -90,13 +80,7 @@ def _values(trace: TokenTrace, turns: list[int], reader: Reader | None) -> dict[
 
 
 class Credits(TypedDict):
-    """Advantages of one episode.
-
-    Attributes:
-        turns: the mean of each turn's sampled tokens; None where nothing was sampled.
-        mean: of all sampled tokens.
-        most: the largest size among them, which a scale of colours ends with.
-    """
+    """An episode's advantages: each turn's mean or None, the mean and the largest size."""
 
     turns: list[float | None]
     mean: float

@@ -49,11 +49,7 @@ def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
 
 
 def _pictures(trajectory: Trajectory, folder: str | Path | None) -> list[str]:
-    """Return the window at each turn and at the end, as data URLs.
-
-    Raises:
-        NotReplayed: the episode cannot be played again.
-    """
+    """Return the window at each turn and at the end, as data URLs."""
     env, pictures = replay(trajectory, folder, lambda env, _: env.browser.screenshot())
     env.close()  # the browser is not kept for the next episode
     return [f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in pictures]

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const SAID = { ".": "", x: "invalid", "+": "paid", "-": "charged" };
+const CLASSES = { ".": "", x: "invalid", "+": "rewarded", "-": "charged" };
 
 export function outcomeMark(entry) {
   const { kind, mark, told } = entry.outcome;
@@ -14,7 +14,7 @@ export function turnStrip(entry) {
   const invalid = entry.marks.split("x").length - 1;
   const told = `${plural(entry.turns, "turn")}, ${invalid} invalid`;
   const strip = el("span", { class: "strip", role: "img", "aria-label": told, title: told });
-  for (const mark of entry.marks) strip.append(el("i", { class: SAID[mark] || null }));
+  for (const mark of entry.marks) strip.append(el("i", { class: CLASSES[mark] || null }));
   return strip;
 }
 

@@ -31,7 +31,7 @@ export function chips(turn, before) {
   if (turn.call?.is_refusal) found.push(el("span", { class: "chip invalid" }, "refusal"));
   if (!turn.is_valid_action) found.push(el("span", { class: "chip invalid" }, "invalid action"));
   if (turn.reward !== 0) {
-    const kind = turn.reward > 0 ? "paid" : "charged";
+    const kind = turn.reward > 0 ? "rewarded" : "charged";
     found.push(el("span", { class: `chip ${kind}` }, `reward ${signed(turn.reward)}`));
   }
   if (turn.score !== before) {
@@ -113,8 +113,8 @@ export function drawEnd(record, entry, side = "") {
     cut: `Cut off: ${told.replace(/^cut: /, "")}`,
     lost: "It ended without success",
   }[told === "unscored" ? told : kind];
-  const paid = `return ${number(entry.return)} · score ${number(entry.score)}`;
-  const numbers = `${paid} · ${plural(entry.turns, "turn")}`;
+  const totals = `return ${number(entry.return)} · score ${number(entry.score)}`;
+  const numbers = `${totals} · ${plural(entry.turns, "turn")}`;
   const last = record.final_observation;
   return el(
     "article",

@@ -14,8 +14,8 @@ import pytest
 
 from tests.wrappers.serving.clients import Socket
 from tests.wrappers.serving.conftest import Serve
-from wrappers.serving.connections import log_seldom
 from wrappers.serving.limits import Limits
+from wrappers.serving.running import log_seldom
 
 HEAD = b"POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
 
@@ -99,4 +99,4 @@ def test_want_of_file_handles_is_logged_once_a_minute(caplog: pytest.LogCaptureF
             handle(loop, context)
         handle(loop, {"message": "another error", "exception": OSError("x")})
     loop.close()
-    assert [record.name for record in caplog.records] == ["wrappers.serving.connections", "asyncio"]
+    assert [record.name for record in caplog.records] == ["wrappers.serving.running", "asyncio"]

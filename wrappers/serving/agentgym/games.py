@@ -30,11 +30,7 @@ _SHORT = ("observation", "reward", "done")
 
 
 class Game:
-    """The common endpoints.
-
-    Args:
-        episodes: the environment's.
-    """
+    """The common endpoints."""
 
     greeting: ClassVar[str]
     number_name: ClassVar[str] = "data_idx"

@@ -31,12 +31,7 @@ class Unknown(ValueError):
 
 
 def answering(answer: Answer, *, error_status: int = 200) -> Endpoint:
-    """Return an endpoint that answers `{"error": ...}` where something goes wrong.
-
-    Args:
-        answer: what a request is answered.
-        error_status: the HTTP status of such an answer.
-    """
+    """Return an endpoint that answers `{"error": ...}` with `error_status` where it fails."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -94,17 +89,7 @@ def text(fields: Fields, name: str) -> str:
 
 @dataclass
 class Episode:
-    """A session and its last answer.
-
-    Attributes:
-        number: the client's name for it.
-        place: how many came before it on this server.
-        session: where it is played.
-        observation: the last text; empty before the first reset.
-        reward: of the last step.
-        score: the points so far.
-        done: the episode has ended.
-    """
+    """A session and its last answer, by its number and its place among the server's episodes."""
 
     number: int
     place: int
@@ -121,10 +106,6 @@ class Episodes:
 
     Numbers count up from a random one, not from 0 as the original's: a number from before a restart
     of the server would name another client's environment.
-
-    Attributes:
-        sessions: of the server.
-        environment: what is played.
     """
 
     sessions: Sessions
@@ -134,12 +115,7 @@ class Episodes:
     _open: dict[int, Episode] = field(default_factory=dict)
 
     async def create(self) -> Episode:
-        """Open a session under the next number.
-
-        Raises:
-            AtCapacity: there is no room for another one.
-            Exception: what the environment raised when it was made.
-        """
+        """Open a session under the next number. Raises as `Sessions.open`."""
         session = await self.sessions.open(self.environment)
         place = next(self._places)
         episode = Episode(self._first + place, place, session)

@@ -22,11 +22,7 @@ from wrappers.serving.endpoints import Endpoints
 
 
 class _ByEnvIdx(ABC):
-    """The common endpoints of the four: bare values, and errors with status 500.
-
-    Args:
-        episodes: the environment's.
-    """
+    """The common endpoints of the four: bare values, and errors with status 500."""
 
     further: ClassVar[tuple[str, ...]] = ()
     """The names of further methods, by GET."""

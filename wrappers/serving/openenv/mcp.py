@@ -39,11 +39,7 @@ _BEGIN_TOOL = {
 
 
 class RpcError(Exception):
-    """An error of JSON-RPC 2.0.
-
-    Attributes:
-        code: its number.
-    """
+    """An error of JSON-RPC 2.0, with its number."""
 
     def __init__(self, code: int, message: str) -> None:
         self.code = code
@@ -53,13 +49,7 @@ class RpcError(Exception):
 async def answer_rpc(
     session: Session, request: Mapping[str, Any], *, begins: bool = False
 ) -> dict[str, Any]:
-    """Answer a request in a session.
-
-    Args:
-        session: where tools are called.
-        request: of JSON-RPC.
-        begins: the client has the tool that begins episodes.
-    """
+    """Answer a request in a session, whose client has the tool `begin_episode` if `begins`."""
     try:
         method, params = read_request(request)
         result = describe(session.environment, method, params, begins=begins)

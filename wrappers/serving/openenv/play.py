@@ -23,12 +23,12 @@ async def reset(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
     """Begin an episode.
 
     Args:
-        session: where.
+        session: the session.
         data: `seed`, `episode_id`, `task_id` or `split` and `index`, and the environment's other
             reset options.
 
     Returns:
-        observation, reward, done and metadata, as they travel.
+        observation, reward, done and metadata of the message.
 
     Raises:
         NotValid: an option is unknown or has no such value.
@@ -58,10 +58,7 @@ async def reset(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def step(session: Session, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Play an action: `{"message": text}`, or a call of a tool.
-
-    Returns:
-        as `reset`.
+    """Play an action, `{"message": text}` or a call of a tool, and return as `reset`.
 
     Raises:
         NotValid: it is no action.

@@ -95,11 +95,7 @@ async def answer_frame(session: Session, text: str | bytes) -> str | None:
 
 
 async def _converse(socket: WebSocket, session: Session, reply: Reply) -> int | None:
-    """Answer the client until it leaves, says that it closes, or the session ends.
-
-    Returns:
-        the code of the connection's end; None where it is ended here.
-    """
+    """Answer the client until it leaves or the session ends, and return the code of its close."""
     frames: asyncio.Queue[str | bytes] = asyncio.Queue(maxsize=1)
     reading: asyncio.Future[Any] = asyncio.ensure_future(_read(socket, frames))
     answering: asyncio.Future[Any] = asyncio.ensure_future(_answer(socket, session, reply, frames))
@@ -166,11 +162,7 @@ async def _end(socket: WebSocket, code: int = 1000, text: str | None = None) -> 
 
 
 class FrameError(ValueError):
-    """A frame that cannot be read.
-
-    Attributes:
-        code: OpenEnv's word for it.
-    """
+    """A frame that cannot be read, with OpenEnv's error code."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code

@@ -18,11 +18,7 @@ _RESERVED = ("reset", "step", "state", "close")
 
 
 class ToolError(ValueError):
-    """A tool cannot be called so.
-
-    Attributes:
-        kind: OpenEnv's `error_type`.
-    """
+    """A tool cannot be called so. `kind` is OpenEnv's `error_type`."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
@@ -32,10 +28,7 @@ class ToolError(ValueError):
 def list_tools(env: TextEnv, *, schema_key: str) -> list[dict[str, Any]]:
     """Return the tools of an environment.
 
-    Args:
-        env: whose verbs they are.
-        schema_key: under which the schema of the arguments stands: `"inputSchema"` in MCP,
-            `"input_schema"` in an observation of OpenEnv.
+    `schema_key` is `"inputSchema"` in MCP, and `"input_schema"` in an observation of OpenEnv.
     """
     return [
         {"name": _tool_name(v), "description": v.description, schema_key: _schema(v)}

@@ -23,13 +23,10 @@ class Run:
         name: its path below the root, with `/`; `"."` for the root itself.
         kind: `"training"`, `"cell"` or `"file"`.
         group: the folder it is listed under, by its path below the root: a sweep's for its cells.
-        title: what a reader calls it within its group; a cell's policy goes before.
+        title: its name within its group; a cell's policy goes before.
         about: facts worth a line each, by their names.
-        folder: where its files are.
-        policy: of a cell; empty for others.
-        seed: empty where it has none.
-        limit: of turns, as a sweep asked for it; empty where none did.
-        problem: what of its own files cannot be read, in words; empty where all can.
+        limit: of turns, as a sweep's option; empty where none was given.
+        problem: the unreadable parts of its own files, in words; empty where all can be read.
         has_options: there is a record with its options.
     """
 
@@ -62,14 +59,10 @@ class Run:
 
 @dataclass(frozen=True)
 class EpisodeFile:
-    """A file that may hold episodes.
+    """A file that may hold episodes, by its path below the root.
 
-    Attributes:
-        path: where it is.
-        name: its path below the root, with `/`.
-        run: what it belongs to.
-        phase: tells apart what a run played in one go, such as `"train_000010"`; the processes of
-            one run and the batches of one cell share theirs.
+    `phase` distinguishes the parts of a run, such as `"train_000010"`. The processes of one run and
+    the batches of one cell share theirs.
     """
 
     path: Path
@@ -79,14 +72,14 @@ class EpisodeFile:
 
 
 @dataclass(frozen=True)
-class Places:
+class FolderContent:
     """The runs under a folder, and their files in a fixed order."""
 
     runs: list[Run]
     files: list[EpisodeFile]
 
 
-def find_places(root: Path) -> Places:
+def read_folder(root: Path) -> FolderContent:
     """List the runs and files under a folder, or the run of a single file.
 
     Links that lead out of the folder are not followed.
@@ -102,7 +95,7 @@ def find_places(root: Path) -> Places:
             run = replace(run, problem="; ".join(problems))
             runs.append(run)
         files += [EpisodeFile(f, _name(f, root), run, folder.phase(f)) for f in readable]
-    return Places(runs, files)
+    return FolderContent(runs, files)
 
 
 def _run_of(source: RunFolder, root: Path) -> Run:
