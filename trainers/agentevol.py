@@ -66,20 +66,20 @@ class AgentEvol:
     ```
 
     Each round has a folder in the output folder: `round_1/` holds its evaluations, metrics,
-    checkpoints and model, and at its end `round.json`. What was explored is in the output folder's
+    checkpoints and model, and at its end `round.json`. Explored episodes are in the output folder's
     `trajectories/`, and the last round's model is the result.
 
     Args:
         model: the initial policy: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or
             `ModelArguments`.
-        env: what is explored and evaluated: an environment's name, `EnvArguments`, or ready
+        env: to explore and evaluate: an environment's name, `EnvArguments`, or ready
             `Environments`.
         args: the fine-tuning of one round.
         options: the rounds, and their base set.
         rollout: how episodes are played.
         evaluation: how success is measured.
         backend: samples every round's turns, in place of `rollout.backend`: a name or a
-            `BackendSpec`, opened anew for each round's model.
+            `BackendSpec`, opened again for each round's model.
 
     Raises:
         TypeError: the backend is open already.
@@ -140,7 +140,7 @@ class AgentEvol:
             Every round at its end, at once where it was finished before.
 
         Raises:
-            Interrupted: a signal came amid a round's fine-tuning, and a checkpoint is saved.
+            Interrupted: a signal came during a round's fine-tuning, and a checkpoint is saved.
             UsageError: a round has nothing to learn from, or another process holds the folder.
         """
         command = "train agentevol"

@@ -180,7 +180,7 @@ class CollectArguments:
     temperature: float = option(1.0, "Temperature; 0 is greedy.", min=0)
     seed: int = option(0, "Seed of the sampling.", min=0)
     resume: bool = option(False, "Go on with the episodes that an earlier call has kept.")
-    append: bool = option(False, "Add to the file instead of writing it anew.")
+    append: bool = option(False, "Add to the file instead of replacing it.")
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -2,7 +2,7 @@
 
 Direct preference optimization (arXiv 2305.18290, eq. 7) over what the policy wrote: of two episodes
 of a task, the better one is preferred. Deviations:
-1. The turns that both episodes share are context; only what was written after them counts.
+1. The turns that both episodes share are context; only the policy's text after them counts.
 2. Instructions, observations and template tokens never count.
 """
 
@@ -79,7 +79,7 @@ class AgentDPOTrainer(PreferenceTrainer):
 
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
-        pairs: what is preferred to what.
+        pairs: of a preferred and a rejected episode.
         env: what evaluations play: an environment's name, `EnvArguments`, or ready `Environments`;
             without it there are none.
         args: `AgentDPOConfig`, or TRL's own `DPOConfig`.
@@ -160,7 +160,7 @@ def sampled_pairs(
     plays where there are many.
 
     Args:
-        environments: what is played.
+        environments: to play.
         model: the policy: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or `ModelArguments`.
         args: the training config; `output_dir` and `seed` count.
         rollout: the budgets of the policy's episodes.

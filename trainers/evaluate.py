@@ -144,14 +144,14 @@ def _check(
     """Raise `UsageError` where options do not fit one another."""
     if env.mix is not None:
         raise UsageError(
-            f"--mix {env.mix} weighs what is trained on; eval plays as many tasks of each "
-            "environment and tells the mean over them, so leave it out"
+            f"--mix {env.mix} weighs training tasks; eval plays as many tasks of each "
+            "environment and reports the mean over them, so leave it out"
         )
     if measure.resume and not is_kept:
         raise UsageError("--resume needs --out or --trajectories, beside which episodes are kept")
     if policy.max_cost is not None and not is_kept:
         raise UsageError(
-            "--max_cost needs --out or --trajectories, beside which is kept what it stops"
+            "--max_cost needs --out or --trajectories, beside which it keeps stopped episodes"
         )
 
 

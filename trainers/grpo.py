@@ -4,7 +4,7 @@ Group-relative policy optimization (arXiv 2402.03300, eq. 3): an episode's advan
 less its group's mean, over the group's deviation, on every token the policy sampled. Deviations:
 1. Episodes without a reward, such as failed ones, are in no group's mean or deviation, and in no
    loss.
-2. beta is 0 unless asked for, as in TRL.
+2. beta is 0 by default, as in TRL.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         self._warned_of_late_rewards = True
         logger.warning(
             "turn_credit=returns is for environments that pay along the way, and in this batch "
-            "none but last turns were paid, so that a turn's return says no more than its "
+            "only last turns were rewarded, so that a turn's return says no more than its "
             "episode's; use --turn_credit gigpo or gagpo"
         )
 

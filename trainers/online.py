@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, replace
 from math import nan
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import torch
@@ -27,12 +26,12 @@ from trl.trainer import grpo_trainer
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.backends.shared import SharedBackend
 from trainers.credit.advantages import episode_rewards
-from trainers.credit.by_environment import metrics_by_environment
 from trainers.credit.reward_functions import RewardFunctions, reward_list
 from trainers.credit.rewards import (
     RewardFunc,
     episode_columns,
     has_reward,
+    metrics_by_environment,
     reward_columns,
     rewards_by_turn,
 )
@@ -60,8 +59,7 @@ from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.health import BATCH_ZERO_STD
 from trainers.runs.progress import Sizes, show_progress
-from trainers.runs.records import keep_records
-from trainers.runs.trajectories import TrajectoryFiles
+from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.tokens.generation import Backend, Sampling
 from trainers.training_tasks import check_epoch, learnable_tasks, mixture_of_rows, training_rows
 from trainers.trl_bridge import EpisodeBatch, task_dataset
@@ -92,8 +90,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     It lets an episode have several rows, leaves episodes without a reward out exactly, drops
     needless padding, splits micro-batches of many token windows (`trainers.trl_bridge.passes`),
-    passes over those in which no row has an advantage, and corrects the loss for what has sampled
-    the tokens (`trainers.trl_bridge.loss`). How a batch is split into micro-batches, passes and
+    passes over those in which no row has an advantage, and corrects the loss for the sampling
+    distribution (`trainers.trl_bridge.loss`). How a batch is split into micro-batches, passes and
     processes changes no loss and no metric: means over tokens are over the batch's, in TRL's
     `bnpo`, which is then its `dapo`, and in its entropy bonus too. Metrics of tokens are of those
     that the loss trains: without a KL or another term beside the policy's, a row without an
@@ -103,7 +101,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
         env: an environment's name, or several; `EnvArguments`; or ready `Environments`.
         args: the algorithm's config, or what it `takes`: mostly TRL's own `GRPOConfig` too.
-        rollout: how episodes are played and what is kept of them.
+        rollout: how episodes are played and recorded.
         evaluation: how success is measured during training.
         backend: samples the turns of training and evaluations, in place of `rollout.backend`: a
             name, a `BackendSpec`, or a backend that is open already.
@@ -121,7 +119,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         extra_episodes: further ones of it that are in no loss; they count in the metrics.
         rows: their rows.
         episode_rewards: (N,), the rewards of the last batch of all processes; NaN for none.
-        rewards_per_function: (N, F), what each reward function pays the last batch of all
+        rewards_per_function: (N, F), the rewards of each function for the last batch of all
             processes; NaN where an episode does not count.
 
     Raises:
@@ -352,11 +350,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     def _horizon_at(self, step: int) -> float:
         """Return the turn limit of a step's episodes, the mean over environments."""
-        schedule = self.rollout.schedule
-        if schedule is None:
-            return float(self.task_environments.max_turns)
-        schedules = schedule.values() if isinstance(schedule, Mapping) else [schedule]
-        return fmean(one(step) for one in schedules)
+        limits = horizons(self.rollout.schedule, step, self.environment_names)
+        return limits.get("horizon", float(self.task_environments.max_turns))
 
     @contextmanager
     def in_training(self) -> Iterator[None]:
@@ -599,7 +594,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         """Record the success of all processes' episodes, for the horizon and the next tasks.
 
         Args:
-            metrics: `trainers.credit.by_environment.metrics_by_environment`.
+            metrics: `trainers.credit.rewards.metrics_by_environment`.
         """
         self._schedule_state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
         if self.learnable_tasks is not None:

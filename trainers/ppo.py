@@ -8,8 +8,8 @@ advantages by GAE (arXiv 1506.02438) from a learned value function, trained besi
 2. A turn's reward lies on its last sampled token; an outcome reward on the episode's last one.
 3. A truncated episode ends with value 0 by default: the horizon belongs to the task.
 4. Episodes without a reward, such as failed ones, are in no advantage, no whitening and no loss.
-5. Nothing is whitened of a batch whose episodes were all paid the same: what the critic is wrong by
-   would be a whole step.
+5. Nothing is whitened of a batch whose rewards are all equal: the critic's error would be a whole
+   step.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the KL to the reference from that token on, whitened over all sampled tokens of 
 `baseline="group"` (the same paper's REINFORCE++-baseline): the return less its group's mean,
 whitened likewise; the KL is a term of the loss then, as in GRPO. Neither divides by a group's
 deviation. Episodes without a reward, such as failed ones, are in no mean, no whitening and no
-loss. Deviation: a batch whose episodes were all paid the same has no advantages; what KL there is
+loss. Deviation: a batch whose rewards are all equal has no advantages; its KL
 would be whitened to a whole step.
 """
 

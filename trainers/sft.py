@@ -65,7 +65,7 @@ def token_rows(
         trajectories: the episodes.
         chat: the policy's chat format.
         unsuccessful: keep episodes without success.
-        max_tokens: leave out what is longer.
+        max_tokens: leave out longer sequences.
         history_of: returns what turns see of an environment's episodes, for those that are encoded.
 
     Raises:
@@ -249,7 +249,7 @@ def expert_demonstrations(
     """Let the expert play the training split.
 
     Args:
-        environments: what is played, narrowed by its `split` and `tasks`.
+        environments: to play, narrowed by its `split` and `tasks`.
         num_episodes: how many; None plays each task once.
         failure_rules: what becomes of failures; see `Rollout`.
 

@@ -27,7 +27,7 @@ from trainers.options.errors import UsageError
 from trainers.runs.checkpoints import last_checkpoint
 from trainers.runs.folder import read_run, set_aside
 from trainers.runs.provenance import changed_options
-from trainers.runs.stopping import TOGETHER, Interrupted, SaveOnSignal, SkipNonFinite
+from trainers.runs.stopping import TOGETHER, Interrupted, SaveOnSignal
 
 Command = Callable[..., list[str]]
 
@@ -285,11 +285,6 @@ def test_a_run_of_skipped_steps_stops_with_an_explanation(
     with pytest.raises(FloatingPointError, match=r"5 steps in a row .* has diverged"):
         trainer.train()
     assert trainer.state.global_step == 6
-
-
-def test_how_many_in_a_row_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="most_in_a_row must be >= 1, got 0"):
-        SkipNonFinite(0)
 
 
 # Folders ----------------------------------------------------------------------------------------

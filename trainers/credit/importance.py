@@ -54,7 +54,7 @@ def importance_weights(
         trained: (B, T) log-probabilities of the policy that is trained, nats.
         sampled: (B, T), of what sampled the tokens.
         mask: (B, T), 1 on sampled tokens.
-        mode: a level and what is done at the bounds: `token_truncate`, `geometric_mask`.
+        mode: a level and a rule at the bounds, such as `token_truncate`, `geometric_mask`.
         low: the lower bound of the ratio; None has none.
         high: the upper bound; None has none.
     """

@@ -66,7 +66,7 @@ def preference_pairs(
         max_pairs_per_task: pairs drawn from those that a task has; 0 takes all.
         min_return_gap: returns that differ by less are a tie, where success is equal too.
         compared_turns: turns of each episode that are compared, from where they part; 0 takes all.
-        seed: of the drawing; what is drawn for a task depends on its own episodes only.
+        seed: of the drawing; the draws for a task depend on its own episodes only.
 
     Returns:
         The pairs, in the order of the tasks' first episodes.

@@ -108,7 +108,7 @@ def _check_call(function: Callable[..., Any], name: str, columns: Collection[str
     """Check that a function takes the columns as keyword arguments."""
     try:
         parameters: Mapping[str, inspect.Parameter] = inspect.signature(function).parameters
-    except ValueError:  # of what is not written in Python
+    except ValueError:  # not written in Python
         return
     for own, parameter in parameters.items():
         is_variadic = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)

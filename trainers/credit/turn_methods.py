@@ -34,10 +34,8 @@ def gigpo(turns: TurnBatch, *, discount: float, scale: str) -> list[float]:
     )
 
 
-def hgpo(
-    turns: TurnBatch, *, discount: float, scale: str, context: int, alpha: float = 1.0
-) -> list[float]:
-    """Return A_t = sum_k w_k A_k(t) / sum_k w_k, w_k = (k + 2)^alpha: arXiv 2602.22817.
+def hgpo(turns: TurnBatch, *, discount: float, scale: str, context: int) -> list[float]:
+    """Return A_t = sum_k w_k A_k(t) / sum_k w_k, w_k = k + 2: arXiv 2602.22817, alpha 1.
 
     A_k(t) compares the return of turn t with those of the group's turns whose last k + 1 states are
     the same, k = 0..K: the longer the common history, the smaller the bias and the fewer the turns.
@@ -51,7 +49,6 @@ def hgpo(
         discount: of the rewards of later turns.
         scale: as `scale_rewards`, what A_k is divided by.
         context: K, the states before the present one that are looked at.
-        alpha: how much more the longer histories weigh.
 
     Returns:
         (M,); 0 for a turn that differs from none that it is compared with.
@@ -72,8 +69,8 @@ def hgpo(
         )
         for place, value in enumerate(level):
             if value:
-                total[place] += (k + 2) ** alpha * value
-                weights[place] += (k + 2) ** alpha
+                total[place] += (k + 2) * value
+                weights[place] += k + 2
     return [value / (weight or 1.0) for value, weight in zip(total, weights, strict=True)]
 
 
@@ -140,30 +137,23 @@ def _estimates(
     return estimates
 
 
-def empg(
-    turns: TurnBatch,
-    *,
-    episode_advantages: Sequence[float],
-    sharpness: float = 1.0,
-    clarity: float = CLARITY,
-) -> list[float]:
+def empg(turns: TurnBatch, *, episode_advantages: Sequence[float]) -> list[float]:
     """Return A_t = A g(H_t) + zeta f(H_(t+1)), less its mean over the batch: arXiv 2509.09265.
 
     H is a turn's entropy, brought to 0..1 by the least and the largest of the batch. f(H) =
-    exp(-k H), and g(H) is f(H) over its mean over the batch; k is `sharpness`. The last turn of an
-    episode has no next one, and no bonus. The bonus is there where all rewards are alike, too.
+    exp(-H), with k = k' = 1 of the paper, and g(H) is f(H) over its mean over the batch. The last
+    turn of an episode has no next one, and no bonus. The bonus is there where all rewards are
+    alike, too.
 
     Args:
         turns: M turns; their `measures` are the mean entropies of their tokens, in nats.
         episode_advantages: (M,) the advantage A of each turn's episode.
-        sharpness: the paper's k and k'.
-        clarity: the paper's zeta.
     """
     if not turns.measures:
         return []
     least, largest = min(turns.measures), max(turns.measures)
     spread = (largest - least) or 1.0
-    sureness = [exp(-sharpness * (entropy - least) / spread) for entropy in turns.measures]
+    sureness = [exp(-(entropy - least) / spread) for entropy in turns.measures]
     mean = fmean(sureness)
     credited = [
         advantage * sure / mean
@@ -171,7 +161,7 @@ def empg(
     ]
     for places in turns.by_episode():
         for place, following in zip(places, places[1:], strict=False):
-            credited[place] += clarity * sureness[following]
+            credited[place] += CLARITY * sureness[following]
     centre = fmean(credited)
     return [value - centre for value in credited]
 
@@ -207,7 +197,7 @@ def information_gain(turns: TurnBatch, *, discount: float, scale: str) -> list[f
 
     r_t = p_(t+1) - p_t, where p_t is the policy's probability of the right answer, the geometric
     mean over its tokens, behind all that turn t has read; the last turn has the outcome instead.
-    r~ is r normalized over all turns of the group. Deviation: what the environment paid for an
+    r~ is r normalized over all turns of the group. Deviation: the environment's reward of an
     earlier turn is added to its gain.
 
     Args:

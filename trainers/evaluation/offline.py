@@ -20,8 +20,7 @@ from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.progress import show_progress
-from trainers.runs.records import keep_records
-from trainers.runs.trajectories import TrajectoryFiles
+from trainers.runs.records import TrajectoryFiles, keep_records
 
 
 @dataclass

@@ -20,8 +20,7 @@ from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EvaluationArguments
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
-from trainers.runs.records import weights_step
-from trainers.runs.trajectories import TrajectoryFiles
+from trainers.runs.records import TrajectoryFiles, weights_step
 
 SPLITS = ("train", "validation", "test")
 """Those that every environment has."""
@@ -188,7 +187,7 @@ class Validation:
         ):
             trajectories = self.play([task_ids[place] for place in places], step, stream)
             name = "eval" if label == "eval" else f"eval_{label.replace('/', '_')}"
-            self._files.write(name, step, trajectories, anew=True)
+            self._files.write(name, step, trajectories, replace=True)
         if processes == 1:
             return trajectories
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]

@@ -24,7 +24,7 @@ def draw_order(weights: Mapping[Key, int]) -> Iterator[Key]:
 
     After any number of draws each has had its share of them, rounded up or down (for three and
     more of unequal weights at most one draw further off). So batches cut from the order carry over
-    what is left of a share, and after as many draws as the weights' sum all begins anew.
+    the rest of a share, and after as many draws as the weights' sum the order repeats.
     """
     total = sum(weights.values())
     behind = dict.fromkeys(weights, 0)
@@ -49,7 +49,7 @@ def shares(count: int, weights: Mapping[Key, int]) -> dict[Key, int]:
 class Mixture:
     """Rows of several environments, drawn by their weights.
 
-    Each environment's rows come in an order of their own, and anew when all have come.
+    Each environment's rows come in an order of their own, and in another one when all have come.
 
     Attributes:
         rows: the rows of each environment.

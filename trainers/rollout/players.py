@@ -28,7 +28,7 @@ from trainers.rollout.rollout import Rollout
 Row = dict[str, Any]
 """A row of the training data, whose `prompt` is a task id."""
 Options = Callable[[int], dict[str, Any]]
-"""Returns the kwargs of `Rollout.run` for a batch that is trained so many steps later."""
+"""Returns the kwargs of `Rollout.run` for a batch that is trained a number of steps later."""
 
 
 @dataclass

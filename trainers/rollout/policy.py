@@ -68,7 +68,7 @@ class Reply:
         completion: what the policy wrote.
         num_tokens: sampled tokens.
         call: what a server reports of it beside the text.
-        weights_step: the optimizer step of the weights that sampled it; None where nobody says.
+        weights_step: the optimizer step of the weights that sampled it; None where it is unknown.
         action: what the environment reads of it; None is what `strip_thinking` leaves.
     """
 

@@ -1,7 +1,7 @@
 """Rollout: plays tasks with a policy. The one loop over environments.
 
 All live episodes take their turns together, and one that has ended gives its slot to the next task.
-Under `overlap` the policy is asked as soon as a quarter of the episodes under way have their
+Under `overlap` the policy is queried as soon as a quarter of the episodes under way have their
 observation, or no environment is at work: fewer at a time would make many small batches, more would
 wait for the slowest environments (`lab.throughput.ready_share` compares). With a policy
 whose answers come apart, as a server's do, an episode goes on as soon as its own is there. Which
@@ -33,7 +33,7 @@ from wrappers.vector.host import RESUME
 logger = logging.getLogger(__name__)
 
 READY_SHARE = 0.25
-"""The share of the episodes under way that must be ready for the policy to be asked."""
+"""The share of the episodes under way that must be ready before the policy is queried."""
 
 
 class Rollout:
@@ -317,7 +317,7 @@ class Batch:
         """Begin an episode from a reset's observation and info."""
         index = group.starting.pop(slot)
         # Most faults come from outside, so the first time an episode is played again as it was;
-        # then it draws anew, for its own actions may be what breaks it.
+        # then it draws other numbers, for its own actions may break it.
         key = 1 + index + len(self._task_ids) * max(0, self._retries.counts[index] - 1)
         env_id = group.env_ids[slot]
         trajectory = Trajectory(

@@ -6,7 +6,6 @@ Each is logged when it is first seen, and again when it passes a threshold, not 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +42,7 @@ ZERO_STD = "frac_reward_zero_std"
 """The metric that says something only where episodes are compared with their group's."""
 
 BATCH_ZERO_STD = "frac_batch_zero_std"
-"""The same where whole batches are: the share of episodes in one that was paid alike."""
+"""The same where whole batches are: the share of episodes in one with equal rewards."""
 
 SYMPTOMS = (
     Symptom(
@@ -80,14 +79,14 @@ SYMPTOMS = (
     Symptom(
         ZERO_STD,
         (0.75, 0.95),  # half of them are usual with rewards of 0 and 1
-        "in {value:.0%} of the groups all episodes were paid the same, so they taught nothing",
+        "in {value:.0%} of the groups all episodes had the same reward, so they taught nothing",
         "--tasks chooses tasks the policy solves sometimes, a longer --horizon lets it solve more, "
         "a larger --num_generations finds differences, SFT gives a better start",
     ),
     Symptom(
         BATCH_ZERO_STD,
         (0.0, 0.5, 0.9),
-        "{value:.0%} of the episodes were in batches whose episodes were all paid the same, which "
+        "{value:.0%} of the episodes were in batches whose rewards were all the same, which "
         "do not train the policy",
         "Some are normal where few are won, or nearly all. Where most are: --tasks chooses tasks "
         "the policy solves sometimes, larger batches find differences, SFT gives a better start",
@@ -117,15 +116,14 @@ SYMPTOMS = (
 class HealthWarnings(TrainerCallback):
     """Logs a warning where a metric is out of range."""
 
-    def __init__(self, symptoms: Sequence[Symptom] = SYMPTOMS) -> None:
-        self._symptoms = tuple(symptoms)
-        self._passed = [0] * len(self._symptoms)
+    def __init__(self) -> None:
+        self._passed = [0] * len(SYMPTOMS)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         """Check one log entry."""
         if not state.is_world_process_zero:
             return
-        for index, symptom in enumerate(self._symptoms):
+        for index, symptom in enumerate(SYMPTOMS):
             value = (logs or {}).get(symptom.metric)
             if not isinstance(value, int | float):
                 continue
@@ -179,7 +177,7 @@ class WeightChanges(TrainerCallback):  # type: ignore[misc]
     def on_log(
         self, args: Any, state: Any, control: Any, logs: Any = None, model: Any = None, **_: Any
     ) -> None:
-        """Add the share to one entry, where it is asked for."""
+        """Add the share to one entry, where `log` is set."""
         if logs is None or self._start is None or not state.is_world_process_zero:
             return
         now = sample_of_weights(model)

@@ -23,7 +23,7 @@ from trainers.metrics import LINE, Metric, number
 from trainers.runs.progress_bar import LINE_SECONDS, EpisodeProgress
 
 _RECENT = 10
-"""Steps whose mean time tells that of those to come."""
+"""Steps whose mean time estimates that of further ones."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Heartbeat(TrainerCallback):  # type: ignore[misc]
         self._play_s = self._eval_s = 0.0
         self._num_played = 0
 
-    # What is under way ------------------------------------------------------------------------
+    # The present work -------------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -142,7 +142,7 @@ class Heartbeat(TrainerCallback):  # type: ignore[misc]
         """Note that something was written."""
         self._written = self._clock()
 
-    # What is said -----------------------------------------------------------------------------
+    # Lines ------------------------------------------------------------------------------------
 
     def line(self) -> str:
         """Return the state of the present work and the time left, of it and of the run."""

@@ -9,8 +9,8 @@ import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -32,29 +32,19 @@ LINE_SECONDS = 30.0
 _ALL = "all"
 
 
-@dataclass
-class _Row:
-    """The episodes of one player: in all, ended, won, lost, failed, and the last line of them."""
-
-    total: int
-    ended: int = 0
-    won: int = 0
-    lost: int = 0
-    failed: int = 0
-    line: str = ""
-
-    def facts(self, spent: float | None) -> list[str]:
-        # No rate of those that have ended: who wins ends first.
-        parts = [f"{self.ended} of {self.total} episodes"]
-        if self.won or self.lost:
-            parts += [f"{self.won} won", f"{self.lost} lost"]
-        if self.failed:
-            parts.append(f"{self.failed} failed")
-        if 0 < self.ended < self.total:
-            parts.append(f"{self.total - self.ended} under way or to come")
-        if spent is not None:
-            parts.append(f"cost {spent:.4g}")
-        return parts
+def _facts(row: Counter[str], spent: float | None) -> list[str]:
+    """Return a player's numbers in words."""
+    # No rate of those that have ended: who wins ends first.
+    parts = [f"{row['ended']} of {row['total']} episodes"]
+    if row["won"] or row["lost"]:
+        parts += [f"{row['won']} won", f"{row['lost']} lost"]
+    if row["failed"]:
+        parts.append(f"{row['failed']} failed")
+    if 0 < row["ended"] < row["total"]:
+        parts.append(f"{row['total'] - row['ended']} under way or to come")
+    if spent is not None:
+        parts.append(f"cost {spent:.4g}")
+    return parts
 
 
 class EpisodeProgress:
@@ -82,7 +72,8 @@ class EpisodeProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self._rows = {name: _Row(total) for name, total in totals.items()}
+        self._rows = {name: Counter(total=total) for name, total in totals.items()}
+        self._lines: dict[str, str] = {}  # what was written last
         self._spent = spent or dict
         self._clock = clock
         self._began = clock()
@@ -101,31 +92,16 @@ class EpisodeProgress:
         self._is_over = Event()
         self._writer: Thread | None = None
 
-    def add(
-        self,
-        name: str,
-        *,
-        episodes: int = 1,
-        won: int = 0,
-        lost: int = 0,
-        failed: int = 0,
-        earlier: bool = False,
-    ) -> None:
-        """Count episodes that have ended. Negative numbers subtract.
+    def add(self, name: str, *, episodes: int = 1, earlier: bool = False, **outcomes: int) -> None:
+        """Count episodes of a player that have ended. Negative numbers subtract.
 
         Args:
             name: the player.
             episodes: how many.
-            won: those of them that succeeded.
-            lost: those of them that did not.
-            failed: those of them whose machinery broke.
             earlier: an earlier command played them; the time left leaves them out.
+            **outcomes: those of them that were `won`, `lost` and `failed`.
         """
-        row = self._rows[name]
-        row.ended += episodes
-        row.won += won
-        row.lost += lost
-        row.failed += failed
+        self._rows[name].update(ended=episodes, **outcomes)
         self._ended_before += episodes * earlier
         self.show()
 
@@ -146,24 +122,24 @@ class EpisodeProgress:
             return
         for name, facts in self.facts().items():
             row = self._rows.get(name) or self._all()
-            self._bars.update(self._tasks[name], completed=row.ended, total=row.total, facts=facts)
+            ended, total = row["ended"], row["total"]
+            self._bars.update(self._tasks[name], completed=ended, total=total, facts=facts)
 
     def facts(self) -> dict[str, str]:
         """Return the numbers by name, such as `12 of 40 episodes, 5 won, 7 lost, 0:02:10 left`."""
         spent, together = self._spent(), self._all()
-        parts = {name: row.facts(spent.get(name)) for name, row in self._rows.items()}
+        parts = {name: _facts(row, spent.get(name)) for name, row in self._rows.items()}
         if len(parts) > 1:
             costs = [cost for cost in spent.values() if cost is not None]
-            parts[_ALL] = together.facts(sum(costs) if costs else None)
-        if played := together.ended - self._ended_before:
-            left = (self._clock() - self._began) / played * max(0, together.total - together.ended)
+            parts[_ALL] = _facts(together, sum(costs) if costs else None)
+        if num_played := together["ended"] - self._ended_before:
+            num_left = max(0, together["total"] - together["ended"])
+            left = (self._clock() - self._began) / num_played * num_left
             next(reversed(parts.values())).append(f"{timedelta(seconds=round(left))} left")
         return {name: ", ".join(facts) for name, facts in parts.items()}
 
-    def _all(self) -> _Row:
-        rows = self._rows.values()
-        names = ("total", "ended", "won", "lost", "failed")
-        return _Row(*(sum(getattr(row, name) for row in rows) for name in names))
+    def _all(self) -> Counter[str]:
+        return sum(self._rows.values(), Counter())
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -181,11 +157,10 @@ class EpisodeProgress:
     def _write_lines(self) -> None:
         while not self._is_over.wait(LINE_SECONDS):
             for name, facts in self.facts().items():
-                row = self._rows.get(name)
-                if len(self._rows) > 1 and row is not None:  # where several play, what is new
-                    if row.line == facts:
+                if len(self._rows) > 1 and name != _ALL:  # where several play, what is new
+                    if self._lines.get(name) == facts:
                         continue
-                    row.line = facts
+                    self._lines[name] = facts
                 print(f"{name}: {facts}", file=sys.stderr, flush=True)
 
 
@@ -341,11 +316,11 @@ def _unfinished_file_of(path: Path, *, resume: bool) -> Path:
     if not resume and earlier != new:
         print(
             f"{earlier} keeps what an earlier call played; --resume would go on with it, and this "
-            "call plays anew",
+            "call plays all again",
             file=sys.stderr,
         )
     if resume and earlier == new and path.exists():
         raise UsageError(
-            f"{path} is finished, so there is nothing to resume; leave `resume` out to play anew"
+            f"{path} is finished, so there is nothing to resume; leave `resume` out to play again"
         )
     return earlier if resume else new

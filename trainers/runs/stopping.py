@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+MOST_IN_A_ROW = 5
+"""Skipped steps, one after the other, that end a run."""
 TOGETHER = 0.2
 """Seconds in which further signals are the first one again: a launcher may send it to a process and
 to its group."""
@@ -73,7 +75,7 @@ class StopNow(KeyboardInterrupt):
 class SaveOnSignal(TrainerCallback):
     """Lets SIGINT and SIGTERM end training with a checkpoint, at the end of the present step.
 
-    Within `at_once` the signal raises `StopNow`. The second signal does what it did before: Ctrl-C
+    Within `at_once` the signal raises `StopNow`. The second signal has its former effect: Ctrl-C
     raises `KeyboardInterrupt` at once. Add it after other callbacks, since its `on_save` is where
     training ends. Use it as a context.
 
@@ -167,21 +169,15 @@ class SkipNonFinite(TrainerCallback):
     such steps itself. Callbacks after this one find in each log entry of training how many steps
     were skipped since the one before, as `skipped_steps`.
 
-    Args:
-        most_in_a_row: skipped steps, one after the other, that end the run.
-
     Raises:
-        FloatingPointError: from `trainer.train()`, after so many.
+        FloatingPointError: from `trainer.train()`, after `MOST_IN_A_ROW` skipped steps.
 
     Attributes:
         num_skipped: steps skipped since training began or was resumed.
     """
 
-    def __init__(self, most_in_a_row: int = 5) -> None:
-        if most_in_a_row < 1:
-            raise ValueError(f"most_in_a_row must be >= 1, got {most_in_a_row}")
+    def __init__(self) -> None:
         self.num_skipped = 0
-        self._most_in_a_row = most_in_a_row
         self._in_a_row = 0
         self._since_log = 0
 
@@ -210,7 +206,7 @@ class SkipNonFinite(TrainerCallback):
             step,
             self.num_skipped,
         )
-        if self._in_a_row == self._most_in_a_row:
+        if self._in_a_row == MOST_IN_A_ROW:
             raise FloatingPointError(
                 f"the gradients of {self._in_a_row} steps in a row held inf or nan, the last at "
                 f"step {step}: the policy or its loss has diverged. Go back to a checkpoint from "

@@ -1,7 +1,7 @@
 """Private methods of TRL's and transformers' trainers that ours extend, checked at import.
 
 Another version may rename one or change its arguments. The check then raises one sentence, in place
-of an error in the middle of a run, or of none at all.
+of an error during a run, or of none at all.
 """
 
 from __future__ import annotations

@@ -36,9 +36,9 @@ class Layout:
         mask: (B, L), 1 on the tokens of the padded rows.
         place: (B, L) int64, the place of a token in the pass, whose (P, W) places are counted row
             by row; of a shared prompt's last token, the one in its branch.
-        source: (P, W) int64, the token that lies there, counted likewise; -1 for padding.
+        source: (P, W) int64, the token that lies there, counted in the same way; -1 for padding.
         positions: (P, W) int64, positions in the padded rows' texts; None where there is no branch.
-        branches: (P, W) int64, 0 for what all of a row sees, -1 for padding; None likewise.
+        branches: (P, W) int64, 0 for the shared prompt, -1 for padding; None too without branches.
     """
 
     mask: torch.Tensor

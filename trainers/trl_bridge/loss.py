@@ -161,7 +161,7 @@ class PolicyLoss:
             with pop_trl_metrics(trainer.logged) as trl_metrics:
                 yield adjusted
             mask = adjusted["completion_mask"] * adjusted["tool_mask"]
-            # A loss of a user's own may have asked for no log-probabilities.
+            # A user's own loss may have computed no log-probabilities.
             token_metrics = adjusted.pop("token_metrics", {"mean": {}})
             self._metrics.add(trainer.logged, mask, **token_metrics, trl_metrics=trl_metrics)
         finally:
@@ -183,7 +183,7 @@ class PolicyLoss:
         scored = inputs["completion_mask"] * inputs["tool_mask"]
         if OBSERVATION_WEIGHTS in inputs:
             scored = scored + (inputs[OBSERVATION_WEIGHTS] > 0)
-        # Others are 0 in what is computed; a ratio of the two could be infinite, and 0 times it is
+        # Others are 0 in the result; a ratio of the two could be infinite, and 0 times it is
         # no number.
         for name in {*_TOKEN_COLUMNS} & {*inputs}:
             inputs[name] = inputs[name].masked_fill(scored == 0, 0.0)

@@ -56,7 +56,7 @@ class StateFile:
         if folder is not None and (folder / self._name).is_file():
             state = json.loads((folder / self._name).read_text(encoding="utf-8"))
         elif folder is not None and self._owner.state_dict() and self._args.should_save:
-            logger.warning("%s holds no %s; its state begins anew", folder, self._name)
+            logger.warning("%s holds no %s; its state is reset", folder, self._name)
         self._owner.load_state_dict(state)
 
 
@@ -91,7 +91,7 @@ class UnusedBatch:
         device = self._trainer.accelerator.device
         path = None if folder is None else self._path(folder)
         misfit = (
-            "the batch that %s was saved amid does not fit this run's batches or processes; "
+            "the unfinished batch of %s does not fit this run's batches or processes; "
             "episodes are played again"
         )
         if saved := _saved(path, self._use(), misfit, device=device):
@@ -160,8 +160,8 @@ class Reference:
 class CarriedRows:
     """The rows of the data that a step is played with where it is not its own.
 
-    With `--carry_over` a checkpoint has the rows of the groups that are under way, or of the step
-    that it was saved amid. In a run that is resumed they take the place of the next batch's.
+    With `--carry_over` a checkpoint has the rows of the groups that are under way, or of its
+    unfinished step. In a run that is resumed they take the place of the next batch's.
     """
 
     _FILE = "carried.pt"
@@ -192,9 +192,11 @@ class CarriedRows:
     def save(self, folder: Path) -> None:
         """Save the rows that are played first in a run that is resumed."""
         step, noted = self._noted
-        # Amid a step, what it has taken is not trained on yet.
-        amid = noted if step == self._trainer.state.global_step else None
-        rows = self._resumed or (self._trainer.player.pending_rows if amid is None else amid)
+        # The rows of an unfinished step are not trained on yet.
+        unfinished = noted if step == self._trainer.state.global_step else None
+        rows = self._resumed or (
+            self._trainer.player.pending_rows if unfinished is None else unfinished
+        )
         if rows:
             _save({"rows": rows, "use": self._use()}, folder / self._FILE)
 

@@ -127,8 +127,8 @@ def compact_logprobs(
         **kwargs: further ones of TRL's.
 
     Returns:
-        (B, C) log-probabilities, (B, C) entropies if asked for, and the aux loss if asked for.
-        Both are 0 on tokens that are not scored.
+        (B, C) log-probabilities, (B, C) entropies with `compute_entropy`, and the aux loss with
+        `compute_aux_loss`. The first two are 0 on tokens that are not scored.
     """
     order = torch.arange(len(input_ids), device=input_ids.device)
     if batch_size is not None and batch_size < len(order):
@@ -251,7 +251,7 @@ def small_tiles(device: torch.device) -> Iterator[None]:
         return
     tokens, only_scored = chunked_logprob.TOKEN_CHUNK_SIZE, utils._use_triton
     chunked_logprob.TOKEN_CHUNK_SIZE = TOKENS
-    utils._use_triton = lambda _device: True  # read in `utils` for nothing but what is scored
+    utils._use_triton = lambda _device: True  # `utils` reads it for scored tokens only
     try:
         yield
     finally:

@@ -235,7 +235,7 @@ class RunMixin:
 
         Raises:
             Interrupted: a signal has come, and the checkpoint is saved.
-            EnvFailure: from what is played.
+            EnvFailure: from the play.
         """
         on_signal = next(
             (one for one in self.callback_handler.callbacks if isinstance(one, SaveOnSignal)), None
@@ -259,7 +259,7 @@ class RunMixin:
 
     @property
     def _micro_batches_done(self: Any) -> int:
-        return getattr(self, "_step", 0)  # TRL's count, in the trainers that play amid a step
+        return getattr(self, "_step", 0)  # TRL's count, in the trainers that play within a step
 
     def save_now(self: Any) -> None:
         """Save a checkpoint of the last step that was taken, if there is none and it can be."""
@@ -301,7 +301,7 @@ class RunMixin:
                 part.load(None if checkpoint is None else Path(checkpoint))
 
     def _save_rng_state(self: Any, output_dir: str) -> None:
-        # Amid a step some have been drawn that a resumed run draws again.
+        # Within a step some have been drawn that a resumed run draws again.
         present = _rng_states()
         _set_rng_states(self._step_rng)
         try:
@@ -415,7 +415,7 @@ def _explaining_damage(checkpoint: str) -> Iterator[None]:
     ):
         try:
             yield
-        except UsageError:  # it says what is wrong
+        except UsageError:  # it names the fault
             raise
         except _LOAD_ERRORS as error:
             damage = damage_of(Path(checkpoint))

@@ -19,8 +19,8 @@ class EpochOrder(Sampler[int]):
     """A sampler whose order depends on the seed and the epoch only.
 
     Samplers that go on drawing from epoch to epoch would begin again with the first epoch's order
-    in a run that is resumed in a later one. The epoch is asked for, since `set_epoch` does not
-    reach a sampler that is cut for several processes and, in a resumed run, skips batches.
+    in a run that is resumed in a later one. The epoch is read from the state, since `set_epoch`
+    does not reach a sampler that is cut for several processes and, in a resumed run, skips batches.
 
     Args:
         sampler: draws from `generator`.

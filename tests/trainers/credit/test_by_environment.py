@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.trainers.toys import FAILED, episode
-from trainers.credit.by_environment import metrics_by_environment
-from trainers.credit.rewards import episode_metrics, reward_columns
+from trainers.credit.rewards import episode_metrics, metrics_by_environment, reward_columns
 from trainers.metrics import RESERVED
 
 NAN = float("nan")

@@ -53,13 +53,13 @@ def test_broken_machinery_is_waited_for_by_evaluations_once_something_is_trained
     step: int, trainer_in: Callable[..., AgentGRPOTrainer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proven: list[bool] = []
-    begin = Rollout.begin
+    run = Rollout.run
 
     def watch(self: Rollout, *args: Any, **kwargs: Any) -> Any:
         proven.append(self.machinery.has_worked)
-        return begin(self, *args, **kwargs)
+        return run(self, *args, **kwargs)
 
-    monkeypatch.setattr(Rollout, "begin", watch)
+    monkeypatch.setattr(Rollout, "run", watch)
     trainer = trainer_in(eval_strategy="no")
     trainer.state.global_step = step
     trainer.evaluate()

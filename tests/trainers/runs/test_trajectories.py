@@ -13,7 +13,7 @@ import pytest
 from agentgym_envs import Trajectory, read_jsonl
 from agentgym_envs.trajectories.agenttraj import read_trajectories
 from trainers.options.arguments import RolloutArguments
-from trainers.runs.trajectories import MOST_WAITING, TrajectoryFiles
+from trainers.runs.records import MOST_WAITING, TrajectoryFiles
 
 
 def episodes(*names: str) -> list[Trajectory]:
@@ -95,7 +95,7 @@ def test_nothing_is_lost_where_a_process_ends_by_an_error(tmp_path: Path) -> Non
     code = (
         "import sys\n"
         "from agentgym_envs import Trajectory\n"
-        "from trainers.runs.trajectories import TrajectoryFiles\n"
+        "from trainers.runs.records import TrajectoryFiles\n"
         "files = TrajectoryFiles(sys.argv[1])\n"
         "files.write('train', 0, [Trajectory('toy/Letters-v0', 'x' * 1000)] * 2000)\n"
         "raise SystemExit(3)\n"

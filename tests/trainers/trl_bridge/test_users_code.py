@@ -91,7 +91,7 @@ def test_a_checkpoint_without_a_state_begins_it_anew_and_warns(
     part.load(tmp_path)
     assert tasks.success == {}
     (record,) = caplog.records
-    assert record.getMessage() == f"{tmp_path} holds no task_sampling.json; its state begins anew"
+    assert record.getMessage() == f"{tmp_path} holds no task_sampling.json; its state is reset"
     caplog.clear()
     part.load(None)
     for other in trainer.parts:  # a schedule of the step alone has no state
