@@ -55,7 +55,7 @@ class Child:
                 output.close()
 
     def first_line(self) -> str:
-        """Return the first line of its output, empty where it has ended."""
+        """Return the first line of its output, empty if it has ended."""
         assert self.process.stdout is not None
         return self.process.stdout.readline().decode()
 
@@ -65,7 +65,7 @@ class Child:
         return self._log.read_text("utf-8", errors="replace")[-length:]
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Return its exit status, or None where the time is over."""
+        """Return its exit status, or None after `seconds`."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -73,12 +73,12 @@ class Child:
 
     @property
     def has_ended(self) -> bool:
-        """It runs no more, whatever is left of its session."""
+        """Whether it has ended, whatever is left of its session."""
         return self.process.poll() is not None
 
     @property
     def ending(self) -> str:
-        """How it has ended, in words."""
+        """Its state or its exit status, in words."""
         code = self.process.poll()
         return "still running" if code is None else exit_in_words(code)
 

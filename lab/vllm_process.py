@@ -82,7 +82,7 @@ class VLLMProcess:
             time.sleep(1)
 
     def is_up(self) -> bool:
-        """Return whether it answers."""
+        """Return whether the server answers."""
         try:
             return httpx.get(f"{self.url}/health", timeout=5).is_success
         except httpx.TransportError:

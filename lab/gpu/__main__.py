@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Unpack, which needs Python alone, or run the command."""
+    """Unpack a pack, or run the command. Unpacking needs Python alone."""
     if "--unpack" in sys.argv[1:]:
         from lab.gpu.unpack import main as unpack
 

@@ -23,7 +23,7 @@ _QUIET = ("--report_to", "none", "--resume")
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is trained.
+    """The scenario, the episodes and the options of a training.
 
     Attributes:
         env: options of how the scenario is played. Actions alone, without thoughts, keep turns

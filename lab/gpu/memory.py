@@ -1,4 +1,4 @@
-"""The most memory that this process has held: of the GPU where there is one, else its own."""
+"""The peak memory of this process: the GPU's, or its own without a GPU."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def model_folder(shape: Shape, parent: Path) -> Path:
 
 
 def random_model(shape: Shape, tokenizer: Any) -> Qwen2ForCausalLM:
-    """Return a model in bfloat16, made where it is to compute."""
+    """Return a random bfloat16 model on the GPU, or on the CPU without one."""
     torch.manual_seed(0)
     with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
         return Qwen2ForCausalLM(config_of(shape, tokenizer)).bfloat16().eval()

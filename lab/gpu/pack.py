@@ -34,16 +34,16 @@ PART_BYTES = 40_000_000
 """Of a part. A lent machine takes 64 MiB a time, and the checkout is 25 MB of it."""
 
 BASE = ("torch", "transformers", "accelerate", "peft")
-"""What is there by default, with all that they require."""
+"""Packages of the other machine by default, with their requirements."""
 
 ROOTS = (f"{DISTRIBUTION}[train,envs]", "hypothesis", "pytest", "pytest-timeout", "setuptools>=77")
-"""What the parts and all scenarios need, the tests', and what installs the checkout."""
+"""Requirements of the parts, all scenarios, the tests, and the checkout's installation."""
 
 FURTHER = ("bitsandbytes",)
-"""What a part needs that nothing requires, in its newest version."""
+"""A part's packages that no other requires, in their newest versions."""
 
 VERSION_MATTERS = ("setuptools",)
-"""What travels unless the version there is known to do: an old one cannot install the checkout."""
+"""Packed unless the other machine's version is known to do. An old one cannot install us."""
 
 _GLIBC = range(5, 40)
 """pip takes wheels of the named versions of glibc alone; 2.39 is Ubuntu 24.04's."""

@@ -102,6 +102,6 @@ def run_part(part: Part, folder: Path, *, small: bool, seconds: float) -> Record
 
 
 def _cause(log: Path) -> str:
-    """Return the last error that a log tells, else its last line: warnings may follow an error."""
+    """Return the log's last error, or its last line. Warnings may follow an error."""
     lines = log.read_text("utf-8", errors="replace").strip().splitlines() or ["it printed nothing"]
     return next(filter(_ERROR.search, reversed(lines)), lines[-1])[:200]

@@ -93,14 +93,14 @@ class GenerateBackend:
         return [Generated(ids, [0.0] * len(ids), False) for ids in sampled]
 
     def finish(self, keys: Sequence[int]) -> None:
-        """Do nothing: nothing is kept."""
+        """Do nothing, as there is no cache."""
 
     def reseed(self, seed: int) -> None:
         """Seed torch's random numbers."""
         torch.manual_seed(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Do nothing: the weights are the model's."""
+        """Do nothing, as the weights are the model's."""
 
 
 def rollouts(setting: Setting, _part: str) -> Iterator[Reading]:
@@ -171,7 +171,7 @@ class _Ground:
         }
 
     def measured(self, name: str, work: Callable[[Stopwatch], None]) -> Reading:
-        """Time one side alone."""
+        """Time one side."""
         reset_peak()
         row = compare("rollout", Side(name, "tokens", work), repeats=self._load.repeats)
         values: dict[str, Any] = {

@@ -106,7 +106,7 @@ def vllm_precisions(setting: Setting, _part: str) -> Iterator[Reading]:
 
 
 def learner() -> str:
-    """Return the pretrained model that is there: `smollm2` where it is fetched, else `tiny`."""
+    """Return a pretrained model: `smollm2` if it is on disk, or `tiny`."""
     return SMOLLM2 if smollm2_folder().is_dir() else TINY
 
 
@@ -142,7 +142,7 @@ def _differing(case: Case, setting: Setting) -> Reading:
 
 
 def gap_values(logs: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """Return how far sampled and trained log-probabilities are apart."""
+    """Return statistics of the gap of sampled and trained log-probabilities."""
     return {
         "gap, mean (nats)": _rounded(fmean(log[f"{_GAP}/mean"] for log in logs)),
         "gap, most (nats)": _rounded(max(log[f"{_GAP}/max"] for log in logs)),

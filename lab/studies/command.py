@@ -11,7 +11,7 @@ from pathlib import Path
 from agentgym_envs.errors import did_you_mean
 from lab.studies.pictures import DRAWINGS
 from lab.studies.results import Results
-from lab.studies.runs import Run, left_of, run_all
+from lab.studies.runs import Run, progress, run_all
 from lab.studies.study import Plan, Study, load_study, study_names
 from lab.studies.table import tables_of
 from trainers.options.errors import refuse
@@ -75,7 +75,7 @@ def _show(plan: Plan, runs: dict[str, list[Run]]) -> None:
     measured = []
     for ground, ours in runs.items():
         folder = plan.out / ground
-        print(f"{ground or plan.study.name}: {left_of(ours)}\n")
+        print(f"{ground or plan.study.name}: {progress(ours)}\n")
         results = Results(plan.study, folder)
         if results.is_measured:
             measured.append(results)

@@ -115,7 +115,7 @@ class Results:
 
     @property
     def reference(self) -> Row | None:
-        """The variant that others are compared with, or None where it is not measured."""
+        """The variant that others are compared with, or None without measurements."""
         return self.trained.get(self.study.reference)
 
     def gain(self, row: Row) -> Estimate:
@@ -151,7 +151,7 @@ class Results:
 
     @cached_property
     def fewest_tokens(self) -> float:
-        """The tokens that the variant sampled that sampled the fewest, as a mean over its seeds."""
+        """The smallest number of tokens that a variant sampled, averaged over its seeds."""
         return min((self.mean_of_last(row, "tokens") for row in self.trained.values()), default=0.0)
 
     def mean_of_last(self, row: Row, attribute: str) -> float:

@@ -16,7 +16,7 @@ from trainers.runs.folder import holding
 DONE = "done"
 LOG = "log.txt"
 PROGRAMS = {"agentgym": (sys.executable, "-m", "benchmarks"), "python": (sys.executable,)}
-"""First word of a command -> what is run in its place, by the interpreter that runs the study."""
+"""First word of a command -> its replacement, by the interpreter that runs the study."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def run_all(
         future.result()
 
 
-def left_of(runs: Sequence[Run]) -> str:
-    """Say how many runs are done, and which are left."""
+def progress(runs: Sequence[Run]) -> str:
+    """Return the number of finished runs and the names of the others, in words."""
     left = [f"{run.folder.parent.name}/{run.folder.name}" for run in runs if not run.is_done]
     done = f"{len(runs) - len(left)} of {len(runs)} runs are done"
     return f"{done}; left: {', '.join(left)}" if left else done

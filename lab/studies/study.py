@@ -147,7 +147,7 @@ class Plan:
     model: str = ""
 
     def making(self, ground: str) -> Run | None:
-        """Return the command that makes a ground's start, or None where it is shipped or given."""
+        """Return the command that makes a ground's start, or None for a shipped or given one."""
         values = self._values(ground)
         commands = tuple(words_of(command, values) for command in values.get("making", ()))
         return Run(Path(*words_of("$made", values)), commands) if commands else None

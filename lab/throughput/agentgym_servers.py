@@ -27,7 +27,7 @@ from lab.processes import Child
 from lab.throughput.measure import Row, Side, Stopwatch, compare
 
 ACTIONS = {"TextCraft": "inventory", "BabyAI": "turn left"}
-"""What is measured, and a step that is possible in every task."""
+"""The measured environments, each with an action that is possible in every task."""
 _NUM_LEVELS = 40
 _TURNS = 10
 _START_SECONDS = 120
@@ -134,7 +134,7 @@ def _step(server: Server, name: str, watch: Stopwatch, *, num_rounds: int = 20) 
 
 
 def _count(watch: Stopwatch, lasted: Sequence[float]) -> None:
-    """Count each as the median: on a busy machine a few wait for their turn a hundred times it."""
+    """Count each call as the median, since on a busy machine a few wait very long."""
     watch.seconds += statistics.median(lasted) * len(lasted)
     watch.units += len(lasted)
 

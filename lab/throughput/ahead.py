@@ -181,5 +181,5 @@ class _Moments(TrainerCallback):  # type: ignore[misc]
 
 
 def _by_place(completions: Sequence[Any], **_: Any) -> list[float | None]:
-    """Pay every other episode, so that each group has a gradient."""
+    """Reward every other episode, so that each group has a gradient."""
     return [float(place % 2) for place in range(len(completions))]

@@ -29,7 +29,7 @@ from trainers.tokens.generation import Sampling
 
 _CASE = Case(goals=4, group=4, turns=8, rows_per_pass=2, model=SMOLLM2, bf16=True)
 _PER_TURN = 12
-"""Sampled tokens of a turn, about what the expert writes."""
+"""Sampled tokens of a turn, about as many as the expert's."""
 
 
 def language_model_rows(repeats: int, *, case: Case = _CASE) -> Iterator[Row]:

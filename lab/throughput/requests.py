@@ -124,7 +124,7 @@ class InLockstep(Policy):
 
 
 def _seconds(case: Case, task: int, turn: int) -> float:
-    """Return how long an answer takes, always the same for the same turn."""
+    """Return the duration of an answer, always the same for the same turn."""
     return delay(case.seconds, [task, turn])
 
 

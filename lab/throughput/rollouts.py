@@ -190,7 +190,7 @@ def expert_completions(num_tasks: int) -> dict[str, list[str]]:
 
 
 def script(completions: Sequence[str], turns: int) -> list[str]:
-    """Return as many actions as there are turns, that are all possible and never craft the goal."""
+    """Return `turns` possible actions that never craft the goal."""
     gets = [text for text in completions if "Action: get " in text]
     idle = [*gets, "Thought: What do I hold?\nAction: inventory"]
     return list(itertools.islice(itertools.cycle(idle), turns))

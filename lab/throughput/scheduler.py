@@ -167,7 +167,7 @@ def _straggler_rows(batches: Batches) -> Iterator[Row]:
 
 
 def _end_of(batches: Batches, redundant: int, seed: int) -> float:
-    """Return when each group of a batch has as many episodes as are kept."""
+    """Return the time at which all groups of a batch have their episodes."""
     clock = Clock()
     size = batches.size + redundant
     envs = SimulatedEnvs(batches.groups * size, clock, WORLD, seed=seed)

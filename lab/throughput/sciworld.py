@@ -86,7 +86,7 @@ def _walkthroughs(count: int) -> Iterator[Walkthrough]:
 
 @contextmanager
 def _official() -> Iterator[Any]:
-    """Make the official wrapper, with our Java where there is no other."""
+    """Make the official wrapper, with our Java if there is no other."""
     from scienceworld import ScienceWorldEnv
 
     before = os.environ["PATH"]
@@ -101,7 +101,7 @@ def _official() -> Iterator[Any]:
     finally:
         wrapper.close()
         process.wait()
-        # What the wrapper leaves behind; its __del__ would talk to the dead process again.
+        # The wrapper leaves these behind, and its __del__ would talk to the dead process again.
         wrapper._obj_tree_tempdir.cleanup()
         wrapper._gateway.shutdown_callback_server()
         for pipe in (process.stdin, process.stdout):

@@ -50,7 +50,7 @@ class Clock:
         self.now += seconds
 
     def add(self, moment: float) -> None:
-        """Take in when something will be answered."""
+        """Add the moment of an answer."""
         heapq.heappush(self._moments, moment)
 
     def skip_to_answer(self) -> None:
@@ -63,7 +63,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class World:
-    """How simulated environments are.
+    """The delays, failures and lengths of simulated environments.
 
     Attributes:
         turns: turns of every episode.

@@ -54,7 +54,7 @@ class SlowServer:
         return self._area / (self._last - (self._first or 0.0))
 
     def count(self, change: int) -> None:
-        """Take in that a request has come, 1, or was answered, -1."""
+        """Count a request that has come, 1, or was answered, -1."""
         with self._lock:
             now = time.perf_counter()
             if self._first is None:

@@ -30,7 +30,7 @@ _WAIT_SECONDS = 120.0
 def viewer_rows(
     repeats: int, *, num_episodes: int = 10_000, with_chromium: bool | None = None
 ) -> Iterator[Row]:
-    """Measure the index alone, and the page from its address to the whole list.
+    """Measure the index, and the time from a page's address to its complete list.
 
     Args:
         repeats: timed openings.
@@ -110,7 +110,7 @@ class _Opening:
 
 
 def _many(count: int) -> Iterator[Trajectory]:
-    """Yield as many episodes, the same few again and again under other ids."""
+    """Yield `count` episodes, the same few repeated under other ids."""
     episodes = _with_tokens(_expert_episodes())
     for number, episode in enumerate(islice(cycle(episodes), count)):
         yield replace(episode, task_id=f"textcraft_{number}", goal=f"{episode.goal} ({number})")

@@ -23,7 +23,7 @@ READING_WEIGHT = 0.2
 
 
 def babyai_play(rng: np.random.Generator) -> list[Message]:
-    """Play one episode: as the expert in a share of the plays, else the action offered last.
+    """Play one episode: in a share of the plays as the expert, or with the last offer.
 
     After the last offer was taken, the next action is to turn left.
     """

@@ -93,7 +93,7 @@ def teach(name: str, folder: str, *, num_tokens: int | None = None, seed: int) -
 
 @dataclass
 class _Pupil:
-    """A policy under way: all that its next step depends on."""
+    """A policy in training, with all that its next step depends on."""
 
     model: Qwen3ForCausalLM
     optimizers: list[torch.optim.Optimizer]
@@ -111,7 +111,7 @@ class _Pupil:
         return loss
 
     def save(self, path: Path, arguments: tuple[str, int, int]) -> None:
-        """Write everything down."""
+        """Save the state of the training."""
         state = {
             "asked": arguments,
             "model": self.model.state_dict(),

@@ -163,7 +163,7 @@ def play_in(
 
 
 def _craftable_from(commands: Sequence[str], book: RecipeBook) -> list[str]:
-    """Return the items that can be crafted in a few turns by listed commands alone, as listed."""
+    """Return the items that the listed commands alone can craft in a few turns."""
     output_of = {recipe.text: recipe.output for recipe in book.recipes}
     items = []
     for item in dict.fromkeys(output_of[text] for text in commands if text in output_of):

@@ -1,4 +1,4 @@
-"""Builds the world: all entities, their facts, and titles that tell namesakes apart."""
+"""Builds the world: all entities, their facts, and unique titles."""
 
 from __future__ import annotations
 

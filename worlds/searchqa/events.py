@@ -93,7 +93,7 @@ class Events:
         )
 
     def spot(self, city: Entity) -> str:
-        """Return the name of a city or, more often, of a place near it that nothing else tells."""
+        """Return the name of a city or, more often, of an otherwise unknown place near it."""
         if self.dice.chance(0.35):
             return city.name
         while True:

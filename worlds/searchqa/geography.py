@@ -162,7 +162,7 @@ def _city(maker: Maker, dice: Dice, country: Entity, rivers: list[Entity]) -> En
 def _finish_country(
     country: Entity, cities: list[Entity], mountains: list[Entity], rivers: list[Entity]
 ) -> None:
-    """Give a country its capital, its superlatives and a population that fits its cities."""
+    """Set a country's capital, superlatives, and a population that fits its cities."""
 
     def at_home(entities: list[Entity]) -> list[Entity]:
         return [entity for entity in entities if entity.facts["country"] is country]

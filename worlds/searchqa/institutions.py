@@ -248,7 +248,7 @@ class Institutions:
         self.add(festival, "founder", self.somebody(when))
 
     def careers(self) -> None:
-        """Give people studies, employers, clubs, prizes, and cities mayors."""
+        """Set people's studies, employers, clubs and prizes, and cities' mayors."""
         dice = self.dice
         universities = self.maker.of_kind("university")
         employers = self.maker.of_kind("newspaper", "museum", "university")

@@ -63,7 +63,7 @@ def pack(name: str, passages: Sequence[Passage], questions: Sequence[Question]) 
 
 
 def draw_panel(questions: Sequence[Question]) -> list[int]:
-    """Draw the test panel, of each family as many as in the paper and no structure too often."""
+    """Draw the test panel, with the paper's number for each family and varied structures."""
     panel: list[int] = []
     for family in FAMILIES:
         pool = [q for q in questions if q.family == family and q.split == "test"]

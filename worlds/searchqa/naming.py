@@ -139,7 +139,7 @@ def with_article(entity: Entity) -> str:
 
 
 def give_titles(world: World) -> None:
-    """Give each entity a document title of its own, with parentheses for namesakes."""
+    """Set each entity's unique document title, with parentheses for namesakes."""
     groups: dict[str, list[Entity]] = {}
     for entity in world.entities:
         groups.setdefault(entity.name.casefold(), []).append(entity)

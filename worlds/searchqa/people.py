@@ -95,7 +95,7 @@ class _Settling:
         return second
 
     def children_of(self, person: Entity, generations: int) -> None:
-        """Give a person a spouse and children, and these theirs."""
+        """Add a person's spouse, children and further descendants."""
         dice = self.dice
         spouse = self.spouse_of(person)
         parents = (person, spouse) if person.facts["gender"] == "male" else (spouse, person)
@@ -147,7 +147,7 @@ def make_people(maker: Maker, dice: Dice) -> None:
 
 
 def _share_names(maker: Maker, dice: Dice) -> None:
-    """Give some people without parents or children the full name of another."""
+    """Rename some people without parents or children as namesakes of others."""
     people = maker.of_kind("person")
     parents = {p.facts[r] for p in people for r in ("father", "mother") if r in p.facts}
     loose = [p for p in people if "father" not in p.facts and p not in parents]

@@ -38,7 +38,7 @@ _SYMBOLS = {
     "square kilometres": ("km2", "km²"),
     "minutes": ("min",),
 }
-"""What may stand right behind a number."""
+"""Symbols that may follow a number directly."""
 _SHORT_MONTHS = {"September": ("Sep", "Sept")}
 
 
@@ -172,7 +172,7 @@ def value_forms(value: Value) -> tuple[str, ...]:
 
 
 def fold(name: str) -> str:
-    """Return a name as it is compared: lower case, without the article."""
+    """Return a name for comparison: lower case, without the article."""
     return name.casefold().removeprefix("the ")
 
 

@@ -14,7 +14,7 @@ COUNTRIES: tuple[tuple[str, str, str, str, str], ...] = tuple(
 
 CITY_INDUSTRIES: tuple[str, ...] = tuple(_WORDS["city_industries"])
 COMPANY_SORTS: dict[str, list[str]] = _WORDS["company_sorts"]
-"""What a company's name may end in, by the company's trade."""
+"""Endings of companies' names, by trade."""
 STYLES: tuple[str, ...] = tuple(_WORDS["styles"])
 LANDMARKS: tuple[str, ...] = tuple(_WORDS["landmarks"])
 SPORTS: dict[str, str] = _WORDS["sports"]

@@ -15,7 +15,7 @@ NOVELS, FILMS, ALBUMS, PAINTINGS, OPERAS = 260, 300, 130, 140, 75
 
 
 class Works:
-    """Makes works whose authors were alive and of the right trade.
+    """Makes works by authors of a fitting trade who were alive then.
 
     Args:
         maker: holds places, people and institutions already.

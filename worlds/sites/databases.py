@@ -27,7 +27,7 @@ def make_database(name: str, setting: Setting) -> bytes:
     """
     connection = sqlite3.connect(":memory:")
     connection.row_factory = sqlite3.Row
-    # What was moved within a page or to another one leaves zeros behind.
+    # Moved content leaves zeros behind.
     connection.execute("PRAGMA secure_delete = ON")
     connection.executescript(SESSIONS)
     connection.executescript((Path(sites.__path__[0]) / name / "schema.sql").read_text("utf-8"))

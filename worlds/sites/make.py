@@ -47,7 +47,7 @@ SOURCES = (
         + ("map/categories", "map/geography", "map/hours")
     ),
 )
-"""What a change of content begins in, or nearly always does."""
+"""Files in which nearly every change of content begins."""
 
 
 def make(out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | None = None) -> None:

@@ -22,7 +22,7 @@ MAX_SCALE = 10
 
 @dataclass(frozen=True)
 class Setting:
-    """A world to be made.
+    """The seed and the scale of a world.
 
     Attributes:
         seed: 0 is the world that is shipped; each has dice of its own.

@@ -158,7 +158,7 @@ def _in_turn(parameters: Sequence[dict[str, Value]], key: str) -> Iterator[dict[
 def _question(
     template: Template, values: Mapping[str, Value], split: str, dice: Dice
 ) -> Question | None:
-    """Return a question, or None where it has no answer or more than one."""
+    """Return a question, or None if it has no answer or more than one."""
     database = site_database(template.database)
     statement = template.filled(template.statement, values)
     rows = run(database, statement)

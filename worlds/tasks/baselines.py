@@ -68,7 +68,7 @@ def answer_of(task: WebTask) -> str | None:
 
 
 def is_impossible(task: WebTask) -> bool:
-    """Return whether the right answer is that the task cannot be done."""
+    """Return whether the task is impossible."""
     return bool(task.eval.get("typed_answer", {}).get("type") == "impossible")
 
 

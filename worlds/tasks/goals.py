@@ -59,7 +59,7 @@ class Goal:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether the right answer is that the task cannot be done."""
+        """Whether the task is impossible."""
         return self.answer is not None and self.answer["type"] == "impossible"
 
     def evaluation(self, ways: Sequence[Way]) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def measure(kind: str, value: str, unit: str = "") -> Answer:
 
 
 def hours_of(text: str) -> Answer | str:
-    """Expect the times of opening hours such as `09:30-18:00`, or a text without times as it is."""
+    """Require times of opening hours such as `09:30-18:00`, or a text without times."""
     times = text.split("-")
     return list_of(*(measure("time", time) for time in times)) if len(times) == 2 else text
 

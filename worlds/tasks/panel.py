@@ -14,7 +14,7 @@ PAPER_SIZES = {"Shopping": 15, "CMS": 15, "Maps": 10, "GitLab": 5, "Reddit": 5}
 
 
 def draw_panel(tasks: Iterable[WebTask]) -> list[int]:
-    """Draw the test panel: of each subtask as many as in the paper, its templates in turns.
+    """Draw the test panel, with the paper's number for each subtask, template by template.
 
     The two largest subtasks hold one task each that cannot be done, 4% of the panel.
     """

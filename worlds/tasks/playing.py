@@ -1,4 +1,4 @@
-"""Plays tasks' solutions on the world in the making, and records their moves."""
+"""Plays tasks' solutions on a world's content, and records their moves."""
 
 from __future__ import annotations
 

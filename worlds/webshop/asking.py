@@ -81,7 +81,7 @@ class _Owners:
         return self._of[attribute]
 
     def is_fair(self, goal: Goal) -> bool:
-        """Return whether the full reward is for all that is asked for, and for nothing else.
+        """Return whether exactly the products that fit the goal earn the full reward.
 
         That is, for the affordable products of the goal's kind with the attributes and the options
         that it names. An attribute that the reward takes for another one does not count.

@@ -1,1 +1,1 @@
-"""Questions over the world: structures, wording, their one right answer, the oracle path."""
+"""Questions over the world: structures, wording, a single right answer, the oracle path."""

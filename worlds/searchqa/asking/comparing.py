@@ -16,7 +16,7 @@ from worlds.searchqa.asking.structure import Anchor, Node, Step, signature, sole
 from worlds.searchqa.values import Date, Entity, Quantity, Value
 
 Side = tuple[Entity, Entity]
-"""What is named, and what is compared: itself, or somebody it leads to."""
+"""The named entity, and the compared one: itself, or a person it leads to."""
 Way = tuple[str, str]
 """A kind of thing, and the relation that leads from it to a person."""
 
@@ -38,7 +38,7 @@ _CREATORS: tuple[Way, ...] = (
 """Ways to speak of a person without the name."""
 
 _TELLING = ("year", "occupation")
-"""What the words for a thing must not say of it: who is likely to be older."""
+"""Qualifiers left out of a thing's words, as they suggest which is older."""
 
 
 class Comparer:

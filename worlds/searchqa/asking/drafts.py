@@ -245,7 +245,7 @@ def step_of(inner: Node, relation: str, entity: Entity) -> Step:
 
 
 def gives_away(text: str, values: Sequence[Value]) -> bool:
-    """Return whether a question names a value that is to be found out."""
+    """Return whether a question names one of its hidden values."""
     folded = f" {text.casefold()} "
     return any(
         fold(form) in folded for value in values for form in value_forms(value) if len(form) > 2

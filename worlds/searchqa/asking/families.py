@@ -135,7 +135,7 @@ class _Roll:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are as many as there are to be."""
+        """Whether the family has all its drafts."""
         return len(self.drafts) >= self.size
 
     def has_room(self, draft: Draft) -> bool:

@@ -1,4 +1,4 @@
-"""Searches the finished passages as the environment's BM25 does, in whole numbers alone.
+"""Searches the finished passages as the environment's BM25 does, in integers.
 
 Whole numbers, since a question is kept or refused by what is found, and the last bit of a machine's
 floating point must not decide that.

@@ -32,7 +32,7 @@ SHOWN = 3
 """Passages that a search shows."""
 
 _COMMON = 0.04
-"""A word that so many names of a kind have, such as `gazette`, tells none from another."""
+"""A word in this share of a kind's names, such as `gazette`, does not distinguish them."""
 _PRIOR = 0.15
 """How many of those in a role may have the same word or country, such as an occupation."""
 _WORD = re.compile(r"\w+")
@@ -117,7 +117,7 @@ class Shortcuts:
         )
 
     def _needs_one_branch(self, part: Node, values: dict[int, Value]) -> bool:
-        """Return whether one branch alone leads to the entity where two meet."""
+        """Return whether one branch of a join suffices to find its entity."""
         return isinstance(part, Join) and any(
             len(backwards(self.world, [values[id(branch)]], relation, part.kind)) < 2
             for branch, relation in zip(part.branches, part.relations, strict=True)

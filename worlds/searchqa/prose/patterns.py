@@ -13,13 +13,13 @@ Section = tuple[Patterns, ...]
 LEADS: dict[str, Patterns] = {}
 """First sentences, by kind."""
 PLANS: dict[str, tuple[Section, ...]] = {}
-"""What a document says, by kind: sections of slots, each filled by one of its patterns."""
+"""Documents' plans, by kind: sections of slots, each filled by one of its patterns."""
 FILLERS: dict[str, Patterns] = {}
 """Sentences that state no fact, by kind."""
 ASIDES: dict[str, Patterns] = {}
 """Sentences about an entity that another's document mentions, by its kind."""
 LINKS: dict[tuple[str, ...], Patterns] = {}
-"""Sentences about what links to an entity: by its kind, or `*`, the relation, and in some cases the
+"""Sentences about links to an entity: by its kind, or `*`, the relation, and in some cases the
 kind of the other."""
 
 

@@ -12,7 +12,7 @@ OWN: tuple[tuple[str, str], ...] = _WORDS["own"]
 """The agent's own projects and their visibility."""
 
 JOINED: tuple[tuple[str, str], ...] = _WORDS["joined"]
-"""The projects of others that the agent is a member of, and as what."""
+"""The agent's roles in others' projects."""
 
 PRIVATE: tuple[str, ...] = _WORDS["private"]
 INTERNAL: tuple[str, ...] = _WORDS["internal"]

@@ -7,7 +7,7 @@ from worlds.words import read_words
 _WORDS = read_words("sites/gitlab/words.toml")
 
 PARTS: dict[str, tuple[str, ...]] = _WORDS["parts"]
-"""What a project of each kind is made of."""
+"""Parts of a project, by its kind."""
 
 BUG_TITLES: tuple[str, ...] = _WORDS["bug_titles"]
 WISH_TITLES: tuple[str, ...] = _WORDS["wish_titles"]

@@ -14,7 +14,7 @@ Facts = list[tuple[str, str]]
 
 
 def draw_price(category: str, stars: int, dice: Dice) -> int | None:
-    """Return the price of a place in cents, 0 where it is free, None where it has none."""
+    """Return a place's price in cents: 0 for a free place, None without a price."""
     if category == "Hotel":
         return (28 + stars * 24 + dice.below(40)) * 100
     if category == "Museum":

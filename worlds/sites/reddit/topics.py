@@ -61,4 +61,4 @@ TOPICS = (*SUBJECT_TOPICS, *TOWN_TOPICS)
 """Every community, in the order of their ids."""
 
 FOLK: tuple[str, ...] = _TOWNS["folk"]
-"""What town news are about."""
+"""Subjects of town news."""

@@ -32,7 +32,7 @@ COUPONS: tuple[tuple[str, str, int, int, str, str], ...] = _WORDS["coupons"]
 """Code, name, percent, is active, first and last day."""
 
 _PREFIXES = dict(zip(CARRIERS, ("VP", "SW", "BH"), strict=True))
-"""What the tracking numbers of each carrier begin with."""
+"""Prefixes of each carrier's tracking numbers."""
 
 NOTES = {
     "processing": ("Payment received, thank you.", "Your parcel is being packed."),

@@ -31,7 +31,7 @@ class MessageBuyer(Template):
     texts: tuple[str, ...] = WORDS["across"]["texts"]
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw an order of somebody who is on the forum and not blocked."""
+        """Draw an order of a customer who is on the forum and not blocked."""
         order = dice.pick(
             world.rows(
                 "shopping",
@@ -136,7 +136,7 @@ class StarAuthorsProject(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a post by somebody of whose projects one comes first and is new to the agent."""
+        """Draw a post by the owner of a project that comes first and has no star of the agent."""
         owners = world.rows("gitlab", _OWNERS)
         posts = world.rows(
             "reddit",

@@ -31,7 +31,7 @@ class WhomToAsk(Template):
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a project of somebody else whose files name its owner."""
+        """Draw another user's project whose files name its owner."""
         rows = world.rows(
             SITE,
             "SELECT p.name, u.name AS owner FROM projects p JOIN users u ON u.id = p.owner_id "

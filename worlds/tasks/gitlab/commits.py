@@ -120,7 +120,7 @@ class TopContributor(Template):
 
 
 class WhereTheyLive(Template):
-    """Where somebody lives who last changed a file."""
+    """The home of the last person to change a file."""
 
     number = 120
     sites = (SITE,)

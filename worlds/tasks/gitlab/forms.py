@@ -47,7 +47,7 @@ _CONDITIONS = {
         "i.milestone_id = c.id",
     ),
 }
-"""By the filter's label: how a goal says it, what can be chosen, its name, and what fits."""
+"""By the filter's label: the goal's words, and SQL for the choices, their names and matches."""
 
 
 def _condition(

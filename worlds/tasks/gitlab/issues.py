@@ -175,7 +175,7 @@ class AssignFirstDue(Template):
 
 
 class AssignStranger(Template):
-    """Assign an issue to somebody who is no member and cannot be invited."""
+    """Assign an issue to a person who is no member and cannot be invited."""
 
     number = 115
     sites = (SITE,)

@@ -161,7 +161,7 @@ APPROVE_ALL_RELATIONS = {"opened": "author", "is the reviewer of": "reviewer"}
 
 
 class ApproveAll(Template):
-    """Approve all open merge requests that somebody opened, or is to review."""
+    """Approve all open merge requests of an author or a reviewer."""
 
     number = 121
     sites = (SITE,)

@@ -80,7 +80,7 @@ class PlanMilestone(Template):
 
 
 class PostponeMilestone(Template):
-    """Give all open issues of a milestone a new due date."""
+    """Set a new due date for all open issues of a milestone."""
 
     number = 123
     sites = (SITE,)
@@ -133,7 +133,7 @@ class PostponeMilestone(Template):
 
 
 class PostponeMissing(Template):
-    """Give the issues of a milestone that a project lacks a new due date."""
+    """Set a new due date for the issues of a milestone that the project lacks."""
 
     number = 163
     sites = (SITE,)

@@ -164,7 +164,7 @@ PEOPLE_AROUND_REQUEST_PEOPLE = {"who follow": "followers", "who are followed by"
 
 
 class PeopleAroundRequest(Template):
-    """Show who follows, or is followed by, somebody behind a merge request that stands out."""
+    """Show the followers or the followed of a merge request's author or reviewer."""
 
     number = 127
     sites = (SITE,)

@@ -38,7 +38,7 @@ _ROLES = ("Guest", "Reporter", "Developer", "Maintainer")
 
 
 class InviteMember(Template):
-    """Invite somebody for a while."""
+    """Invite a person for a limited time."""
 
     number = 105
     sites = (SITE,)
@@ -49,7 +49,7 @@ class InviteMember(Template):
     split = "test"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a project that the agent manages, and somebody who is not in it."""
+        """Draw a project that the agent manages, and a person who is no member."""
         project = draw_project(world, dice, MANAGING)
         person = dice.pick(strangers_of(world, project["id"]))
         role, until = dice.pick(_ROLES), draw_day(dice)
@@ -87,7 +87,7 @@ class InviteMember(Template):
 
 
 class ChangeRoles(Template):
-    """Give everybody of one role another one."""
+    """Change the role of all members with one role."""
 
     number = 116
     sites = (SITE,)
@@ -181,7 +181,7 @@ class FollowAuthor(Template):
     split = "train"
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a merge request of somebody whom the agent does not follow."""
+        """Draw a merge request of a person whom the agent does not follow."""
         project = draw_project(world, dice)
         rows = world.rows(
             SITE,

@@ -24,7 +24,7 @@ EXTREME_REQUEST_RELATIONS = {"opened": "author", "is the reviewer of": "reviewer
 
 
 class ExtremeRequest(Template):
-    """The oldest or newest merge request of somebody."""
+    """The oldest or newest merge request of a person."""
 
     number = 111
     sites = (SITE,)

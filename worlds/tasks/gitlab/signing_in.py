@@ -1,4 +1,4 @@
-"""Tasks that begin signed out, and are somebody else's to do."""
+"""Tasks that begin signed out, for another user than the agent's."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class ReviewPlace(Template):
     texts: tuple[str, ...] = WORDS["map"]["texts"]
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a place that the agent has not reviewed and that is alone at its address."""
+        """Draw a place without the agent's review, the only one at its address."""
         place = draws.draw_place(
             world,
             dice,
@@ -121,7 +121,7 @@ def _values(place: sqlite3.Row, address: str, rating: int, text: str) -> dict[st
 
 
 class NothingAtAddress(Template):
-    """Reviews a place at an address where there is none."""
+    """Review a place at an address without one."""
 
     number = 156
     sites = ("map",)

@@ -144,7 +144,7 @@ class NearBestRated(Template):
     radii = ("500 m",) * 5 + ("1 km",) * 8 + ("20 km",) * 5 + ("40 km",) * 2
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a place that is rated best alone, and a circle that holds other than the usual."""
+        """Draw a single best rated place, and a radius that changes the places within it."""
         other, kind = dice.pick(self.others), dice.pick(self.kinds)
         town = draws.draw_towns(world, dice, 1)[0]
         radius = dice.pick(self.radii)

@@ -115,7 +115,7 @@ class DeleteComments(Template):
         post = dice.pick(sorted({each["post_id"] for each in rows}))
         mine = [each for each in rows if each["post_id"] == post]
         deleted = [
-            # What was replied to stays, without its text.
+            # A comment with replies stays, without its text.
             row("comments", id=each["id"], body="", is_deleted=1)
             if each["is_answered"]
             else gone("comments", id=each["id"])

@@ -24,7 +24,7 @@ def forum_page(world: World, forum: int) -> str:
 
 
 def is_free(world: World, post_id: int) -> bool:
-    """Return whether a post is somebody else's and the agent has not voted on it."""
+    """Return whether a post is by another user and without the agent's vote."""
     return not world.value(
         SITE,
         "SELECT 1 FROM posts p WHERE p.id = ? AND (p.user_id = ? OR EXISTS "

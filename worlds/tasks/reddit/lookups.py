@@ -35,7 +35,7 @@ PERIODS = {
     "of the last 30 days": ("30 days", 30),
     "of the last 7 days": ("7 days", 7),
 }
-"""What the site calls a period, and its days."""
+"""The site's name of a period, and its days."""
 
 
 def show_top_posts(case: Case, screen: Screen) -> Iterator[ExpertMove]:

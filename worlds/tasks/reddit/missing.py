@@ -125,7 +125,7 @@ class NewestSuchOfNone(Template):
 
 
 class BestCommentOfNone(Template):
-    """The best comment of somebody who has written none in the community."""
+    """The best comment of a user who has written none in the community."""
 
     number = 167
     sites = (SITE,)
@@ -136,7 +136,7 @@ class BestCommentOfNone(Template):
     _none = (*NONE, "only", "elsewhere", "other communities")
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw somebody who comments elsewhere."""
+        """Draw a user who comments elsewhere."""
         person = dice.pick(
             world.rows(
                 SITE,
@@ -169,7 +169,7 @@ class BestCommentOfNone(Template):
         return Case(values, goal)
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Look for such a comment in all that somebody wrote."""
+        """Look for such a comment among all of the user's."""
         yield from show_comments_of(case, screen)
         name, community = case.values["username"], case.values["community"]
         while (result := first_written_in(screen, community)) is None and screen.has(

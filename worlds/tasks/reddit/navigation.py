@@ -170,7 +170,7 @@ def show_comments_of(case: Case, screen: Screen) -> Iterator[ExpertMove]:
 
 
 class BestCommentOf(Template):
-    """The page of somebody's best or newest comment in one community."""
+    """The page of a user's best or newest comment in one community."""
 
     number = 142
     sites = (SITE,)
@@ -181,7 +181,7 @@ class BestCommentOf(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw somebody whose best or newest comment of all is in another community."""
+        """Draw a user whose best or newest comment of all is in another community."""
         row = dice.pick(
             world.rows(
                 SITE,

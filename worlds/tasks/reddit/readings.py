@@ -122,7 +122,7 @@ def event_sum_value(body: str, what: str) -> int:
 
 
 EVENT_SUM_AGES = {"of any age": ("Any time", 10_000), "of the last 365 days": ("A year", 365)}
-"""What the site calls a period, and its days."""
+"""The site's name of a period, and its days."""
 
 
 class EventSum(Template):

@@ -34,7 +34,7 @@ class RegisterAndAct(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw somebody who is not on the forum, and a community with one newest post."""
+        """Draw a person who is not on the forum, and a community with one newest post."""
         known = {row["username"] for row in world.rows(SITE, "SELECT username FROM users")}
         person = dice.pick([each for each in world.people if each.username not in known])
         password = f"{dice.pick(_PASSWORDS)}-{dice.pick(_PASSWORDS)}-{dice.between(10, 99)}"

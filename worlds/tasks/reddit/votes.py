@@ -61,7 +61,7 @@ class VoteNewest(Template):
 
 
 class VoteForAll(Template):
-    """Votes for everything that somebody posted in a community."""
+    """Votes for all posts of a user in a community."""
 
     number = 86
     sites = (SITE,)
@@ -72,7 +72,7 @@ class VoteForAll(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw somebody with three to five posts in one community, none of them voted on."""
+        """Draw a user with three to five posts in one community, without a vote by the agent."""
         rows = world.rows(
             SITE,
             "SELECT u.username, f.title, group_concat(p.id) AS ids FROM posts p "
@@ -89,7 +89,7 @@ class VoteForAll(Template):
         return Case({"username": author["username"], "community": author["title"]}, changes(*votes))
 
     def solve(self, case: Case, screen: Screen) -> Iterator[ExpertMove]:
-        """Go through the list of somebody's posts."""
+        """Go through the list of the user's posts."""
         yield from enter(screen, SITE)
         name, community = case.values["username"], case.values["community"]
         yield screen.fill(
@@ -164,7 +164,7 @@ class SaveMostCommented(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a community where it is clear which posts these are."""
+        """Draw a community in which no tie leaves the posts open."""
         forum, community = pick_forum(world, dice)
         word = dice.pick(list(SAVE_MOST_COMMENTED_WORDS))
         count = SAVE_MOST_COMMENTED_WORDS[word]

@@ -117,7 +117,7 @@ class BuyMostReviewed(Template):
 
 
 class SpendBudget(Template):
-    """Put as many of a product into the cart as a budget allows."""
+    """Fill the cart with a product up to a budget."""
 
     number = 11
     sites = (SITE,)

@@ -11,7 +11,7 @@ from worlds.tasks.shopping.steps import SITE
 from worlds.tasks.template import World
 
 COST = "coalesce(p.special_price, p.price)"
-"""SQL: what a product p costs today, in cents."""
+"""SQL: today's price of a product p, in cents."""
 
 BOUGHT = (
     "SELECT DISTINCT i.name FROM order_items i JOIN orders o ON o.id = i.order_id "

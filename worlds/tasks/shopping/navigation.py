@@ -212,7 +212,7 @@ def _variants(screen: Screen, family: str) -> list[Node]:
 
 
 class BestStockedVariant(Template):
-    """The page of the variant that the shop has most of, which each one's page alone tells."""
+    """The page of the best stocked variant. Only a variant's own page shows its stock."""
 
     number = 24
     sites = (SITE,)

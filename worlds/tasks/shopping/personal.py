@@ -86,7 +86,7 @@ def _edit_links(screen: Screen, values: Mapping[str, str]) -> list[Node]:
 
 
 class MovedHouse(Template):
-    """Correct an address of somebody who has moved to another town."""
+    """Correct the address of a person who has moved to another town."""
 
     number = 9
     sites = (SITE,)
@@ -133,7 +133,7 @@ class MovedFromElsewhere(Template):
     intents = MovedHouse.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw somebody of the address book and a town where only somebody else has an address."""
+        """Draw a person of the address book, and a town where only others have an address."""
         addresses = rows(world, _ADDRESSES)
         person, town = (dice.pick(addresses[1:])[column] for column in ("name", "town"))
         towns = [address["town"] for address in addresses if address["name"] == person]
@@ -203,7 +203,7 @@ class ReviewFromOrder(Template):
         product = items[0]["product_id"]
         goal = changes(
             row("reviews", product_id=product, customer_id=AGENT_ID, **written),
-            # The form suggests the first name; whoever writes more of the name is as right.
+            # The form suggests the first name, and more of the name is right as well.
             loosely={"reviews.nickname": {"includes": [AGENT.name.split()[0]]}},
         )
         values = {"order": order["number"], "stars": str(stars), "title": title, "text": text}

@@ -21,11 +21,11 @@ CRITERIA = {
     "the one of which fewer are in stock": ("stock", min),
     "the one with more reviews": ("reviews", max),
 }
-"""What may be asked for: which number of a product's page, and whether the least or the most."""
+"""The number of a product's page that a criterion compares, and the better end."""
 
 
 _COLUMNS = dict(zip(CRITERIA, ("cost", "-cost", "-stock", "stock", "-reviews"), strict=True))
-"""What is least of the one that is meant."""
+"""SQL that is least for the right product, by criterion."""
 
 
 def _number(screen: Screen, what: str) -> int:

@@ -102,7 +102,7 @@ class OrderedSoOften(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a span of days with three to eight customers, and how often one alone ordered."""
+        """Draw days on which three to eight customers signed up, and a unique number of orders."""
         number, orders = dice.pick(tuple(_ORDERS.items()))
         group = dice.pick(("General", "General", "Wholesale", "Retailer"))
         first = date(2023, 1, 2) + timedelta(days=dice.below(400))
@@ -147,7 +147,7 @@ class OrderedSoOften(Template):
 
 
 def _draw_complete_order(world: World, dice: Dice) -> sqlite3.Row:
-    """Draw a complete order of somebody who has a few orders."""
+    """Draw a complete order of a customer with a few orders."""
     return dice.pick(
         world.rows(
             SITE,
@@ -197,7 +197,7 @@ class ReturnedGoods(Template):
     )
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw an order of somebody who has a few, with a product that is in no other."""
+        """Draw an order with a product that is in none of the customer's few others."""
         order = _draw_complete_order(world, dice)
         product = _draw_item(world, dice, order["id"])
         if _times_bought(world, order["customer_id"], product) != 1:
@@ -231,7 +231,7 @@ class NeverBought(Template):
     intents = ReturnedGoods.intents
 
     def draw(self, world: World, dice: Dice) -> Case | None:
-        """Draw a customer, and a product that somebody else has bought."""
+        """Draw a customer, and a product that another one has bought."""
         order, another = _draw_complete_order(world, dice), _draw_complete_order(world, dice)
         product = _draw_item(world, dice, another["id"])
         if _times_bought(world, order["customer_id"], product):

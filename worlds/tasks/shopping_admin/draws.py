@@ -69,7 +69,7 @@ def _months(year: int, month: int, length: int, text: str) -> Period:
 
 
 def plain_categories(world: World) -> dict[str, list[int]]:
-    """List the categories, each with its leaves, that the text filter tells apart from others."""
+    """List the categories that the text filter matches exactly, each with its leaves."""
     rows = world.rows(
         SITE,
         "SELECT c.id, c.name, above.name AS above FROM categories c "

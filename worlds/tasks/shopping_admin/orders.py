@@ -27,7 +27,7 @@ _OPEN = "('pending', 'processing')"
 
 
 class HoldOrders(Template):
-    """Large orders are held back until somebody has checked them."""
+    """Hold large orders back until they are checked."""
 
     number = 42
     sites = (SITE,)
