@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 from agentgym_envs.sites.content import open_content
 from agentgym_envs.sites.people import AGENT, PASSWORD
 from agentgym_envs.sites.state import SiteState
+from agentgym_envs.webarena.browser_task import BrowserTaskEnv
 from agentgym_envs.webarena.deployments import BACKENDS
 from agentgym_envs.webarena.env import WebArenaEnv
 from agentgym_envs.webarena.tasks.files import write_tasks
@@ -38,15 +39,17 @@ def chromium_ends() -> Iterator[None]:
         close_chromium()
 
 
-def begin(folder: Path, start: str, **kwargs: Any) -> tuple[WebArenaEnv, str, dict[str, Any]]:
+def begin(
+    folder: Path, start: str, make: Callable[..., BrowserTaskEnv] = WebArenaEnv, **kwargs: Any
+) -> tuple[BrowserTaskEnv, str, dict[str, Any]]:
     task = small_tasks.string_task(sites=["shopping", "gitlab"], start_url=start)
     file = small_tasks.write(folder / "task.json", [task])
-    env = WebArenaEnv(tasks_file=file, split="test", **kwargs)
+    env = make(tasks_file=file, split="test", **kwargs)
     observation, info = env.reset(options={"task_id": 0})
     return env, observation, info
 
 
-def look_through(env: WebArenaEnv, observation: str) -> None:
+def look_through(env: BrowserTaskEnv, observation: str) -> None:
     """See that the first of several tabs is shown, and that the others hold their pages."""
     assert TABS in observation and "URL: http://shopping.test/account/orders\n" in observation
     second, *_ = env.step("tab_focus [1]")
@@ -112,6 +115,7 @@ def test_an_embedded_task_may_begin_so_too(tmp_path: Path, backend: str) -> None
 def test_an_official_task_begins_with_several_tabs_signed_in(tmp_path: Path) -> None:
     from agentgym_envs.browsing.chromium.server import shared_server
     from agentgym_envs.webarena.official.accounts import Account
+    from agentgym_envs.webarena.official.env import WebArenaOfficialEnv
 
     state = SiteState()
     episode = shared_server().open(state)
@@ -119,7 +123,7 @@ def test_an_official_task_begins_with_several_tabs_signed_in(tmp_path: Path) -> 
     env, observation, _ = begin(
         tmp_path,
         SEVERAL,
-        backend="chromium",
+        WebArenaOfficialEnv,
         sites=dict(episode.origins),
         accounts={"shopping": account, "gitlab": account},
     )
