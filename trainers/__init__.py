@@ -29,7 +29,7 @@ _HOMES = {
     "trainers.history.notes": ("Notes",),
     "trainers.history.summary": ("Summary",),
     "trainers.history.views": ("History", "LastTurns", "View"),
-    "trainers.models.tiny": ("tiny_folder",),
+    "trainers.models.fetched": ("tiny_folder",),
     "trainers.command": ("train_and_save", "train_online"),
     "trainers.online": ("OnlineTrainer",),
     "trainers.options.arguments": (

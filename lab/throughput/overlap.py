@@ -25,8 +25,8 @@ from lab.throughput.rollouts import (
     script,
     word_tokenizer,
 )
+from lab.warm_start.tiny import build_model
 from trainers.backends.hf import HFBackend
-from trainers.models.tiny import build_model
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat

@@ -20,8 +20,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 import agentgym_envs  # noqa: F401 - registers the ids
 from lab.throughput.measure import Row, Side, Stopwatch, compare
+from lab.warm_start.tiny import build_model, build_tokenizer
 from trainers.backends.hf import HFBackend
-from trainers.models.tiny import build_model, build_tokenizer
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat

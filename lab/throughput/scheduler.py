@@ -25,7 +25,7 @@ from lab.throughput.simulated import (
     World,
     play,
 )
-from trainers.models.tiny import build_tokenizer
+from lab.warm_start.tiny import build_tokenizer
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout

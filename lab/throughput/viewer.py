@@ -130,7 +130,7 @@ def _expert_episodes() -> list[Trajectory]:
 def _with_tokens(episodes: Sequence[Trajectory]) -> list[Trajectory]:
     from transformers import AutoTokenizer
 
-    from trainers.models.tiny import tiny_folder
+    from trainers.models.fetched import tiny_folder
 
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder())
     traced = []

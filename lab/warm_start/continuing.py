@@ -25,10 +25,10 @@ from lab.warm_start.alfworld_play import alfworld_play, alfworld_units
 from lab.warm_start.babyai_rooms import rooms_play
 from lab.warm_start.deep_play import deep_play
 from lab.warm_start.texts import Text, encode, groups_of
+from lab.warm_start.tiny import save_tiny
+from lab.warm_start.tiny_from_episodes import build_policy
+from lab.warm_start.tiny_units import tiny_units
 from lab.warm_start.training import optimizers_of, take_step
-from trainers.models.tiny import save_tiny
-from trainers.models.tiny_from_episodes import build_policy
-from trainers.models.tiny_vocabulary import tiny_units
 
 MUON_LR = 0.002
 ADAMW_LR = 4e-4

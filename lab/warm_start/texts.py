@@ -17,8 +17,8 @@ from transformers import PreTrainedTokenizerFast
 from lab.warm_start import Message
 from lab.warm_start.babyai_play import babyai_play
 from lab.warm_start.textcraft_play import drill, made_up_play, training_split_play
-from trainers.models.tiny import build_tokenizer
-from trainers.models.tiny_vocabulary import tiny_units
+from lab.warm_start.tiny import build_tokenizer
+from lab.warm_start.tiny_units import tiny_units
 
 MAX_LENGTH = 1000
 POOL = 128  # texts sorted by length together, so that a batch pads little

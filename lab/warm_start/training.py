@@ -18,7 +18,7 @@ from transformers import Qwen3ForCausalLM
 from lab.warm_start.babyai_play import babyai_play
 from lab.warm_start.textcraft_play import made_up_play, training_split_play
 from lab.warm_start.texts import Text, batches, encode, tiny_tokenizer
-from trainers.models.tiny import build_model, save_tiny
+from lab.warm_start.tiny import build_model, save_tiny
 
 MUON_LR = 0.008
 ADAMW_LR = 1.2e-3

@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from benchmarks.cli import main as cli
 from lab.warm_start import adapter
 from trainers import AgentGRPOConfig, AgentGRPOTrainer, EnvArguments, RolloutArguments
-from trainers.models.adapted import ADAPTER
+from trainers.models.fetched import ADAPTER
 from trainers.models.loading import resolve_model
 from trainers.options.files import option_file, read_options
 

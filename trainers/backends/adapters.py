@@ -18,14 +18,14 @@ from trainers.backends.weights import is_whole
 
 @contextmanager
 def adapters_for_sampling(model: torch.nn.Module, dtype: torch.dtype) -> Iterator[None]:
-    """Replace the forward pass of a model's LoRA layers; restore it afterwards.
+    """Replace the forward pass of a model's LoRA layers in this block.
 
-    Layers with what plain LoRA has not (DoRA, biases, a quantized base, weights that are split over
-    processes) keep peft's.
+    Layers beyond plain LoRA (DoRA, biases, a quantized base, weights that are split over processes)
+    keep peft's.
 
     Args:
         model: a model with or without adapters.
-        dtype: what its passes are computed in.
+        dtype: the precision of its passes.
     """
     layers = [
         layer

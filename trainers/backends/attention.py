@@ -43,7 +43,7 @@ def grouped_attention(
         value: (B, H / G, L, E).
         attention_mask: (B, 1, C, L) additive.
         scaling: of the scores; None is 1 / sqrt(D).
-        **kwargs: what else transformers passes to attention functions.
+        **kwargs: passed on to `sdpa`.
 
     Returns:
         (B, C, H, E), and no weights.
@@ -78,7 +78,7 @@ def _multiplied(
     mask: torch.Tensor,
     scaling: float,
 ) -> torch.Tensor:
-    """Return (B, H, C, E); see `grouped_attention`."""
+    """Return (B, H, C, E) from the arguments of `grouped_attention`."""
     batch, heads, length, size = query.shape
     groups = heads // key.shape[1]
     stacked = (query * scaling).reshape(batch, key.shape[1], groups * length, size)
@@ -94,7 +94,7 @@ ALL_ATTENTION_FUNCTIONS.register(GROUPED, grouped_attention)
 
 @contextmanager
 def attention_for_sampling(model: PreTrainedModel) -> Iterator[None]:
-    """Replace a model's attention by one that takes our masks; restore it afterwards.
+    """Replace a model's attention in this block by one that takes our masks.
 
     `eager` takes them as it is; every other one gives way, since the model's weights and results
     are the same: to `eager` where it bounds the scores or adds sinks to them, which `sdpa` leaves

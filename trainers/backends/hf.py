@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from trainers.backends.live_rows import LiveRows
 from trainers.backends.row_model import RowModel
-from trainers.backends.rows import Rows, common_length
+from trainers.backends.rows import LiveRows, Rows, common_length
 from trainers.backends.sampler import Sampler
 from trainers.backends.step_graphs import num_columns, num_rows
 from trainers.options.backends import BACKENDS
@@ -49,7 +48,7 @@ class HFBackend:
         generator: draws the samples; None makes one with seed 0 on the model's device.
         cache: False encodes a row's whole history at every turn; the samples are the same.
         max_length: tokens of a sequence, at most, and of the cache's rows; None has no bound.
-        autocast: what a trainer computes under, so that what samples is what it trains.
+        autocast: the context of a trainer's passes, so that sampling matches training.
         cuda_graphs: False launches each kernel from Python on CUDA, too; see `StepGraphs`.
 
     Raises:
@@ -77,19 +76,18 @@ class HFBackend:
         self.rows = Rows()
 
     def seed_rows(self, seed: int | None) -> None:
-        """Give each row random numbers of its own, so that samples do not depend on its company.
+        """Give each row random numbers of its own, independent of the rest of the batch.
 
-        What is left to differ is rounding: a row's logits depend in their last bits on the rows
-        computed beside it.
+        Rounding remains: a row's logits depend in their last bits on the rows computed beside it.
 
         Args:
-            seed: names a row's stream together with its key. Give another one for every batch of
-                episodes; None goes back to the generator.
+            seed: identifies a row's stream together with its key. Give another one for every batch
+                of episodes; None goes back to the generator.
         """
         self._sampler.seed_rows(seed)
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew, of each row and of calls without keys."""
+        """Restart the random numbers, of each row and of calls without keys."""
         self.generator.manual_seed(seed)
         self.seed_rows(seed)
 
@@ -104,13 +102,9 @@ class HFBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `Backend.generate`.
+        """Continue each prompt, as in `Backend.generate`.
 
-        Args:
-            prompts: one id sequence per row.
-            sampling: how to sample.
-            keys: the rows' names; None forgets the rows when the call returns.
-            budgets: token budgets of single rows.
+        Without `keys` the rows are forgotten when the call returns.
 
         Raises:
             ValueError: a prompt is empty, a budget is below 1, or keys repeat.
@@ -150,7 +144,7 @@ class HFBackend:
     def _prefill(
         self, prompts: list[np.ndarray], keys: Sequence[int], limits: np.ndarray
     ) -> torch.Tensor:
-        """Encode what is new in each prompt.
+        """Encode the new tokens of each prompt.
 
         Returns:
             (B, V) float32, the logits after each prompt, in the order of the rows.
@@ -208,11 +202,7 @@ class HFBackend:
     ) -> list[torch.Tensor]:
         """Encode the rest of the prompts of the rows [first, last).
 
-        Args:
-            prompts: `prompts[row - offset]` is a row's whole prompt.
-            first: the first row.
-            last: the row after the last.
-            offset: the row of the first prompt.
+        `prompts[row - offset]` is a row's whole prompt.
 
         Returns:
             (V,) float32 for each row, the logits after its prompt.
@@ -253,7 +243,7 @@ class HFBackend:
         limits: np.ndarray,
         draws: torch.Tensor | None,
     ) -> list[Generated]:
-        """Sample until every row has stopped or met its limit; `draws` as from `Sampler`."""
+        """Sample until every row has stopped or met its limit, with the draws of a `Sampler`."""
         device = self.model.device
         turns = LiveRows(self.rows, prompts, keys, limits)
         ids = torch.zeros(len(prompts), int(limits.max()), dtype=torch.long, device=device)
@@ -327,7 +317,7 @@ def _limits(
 
 
 def _batches(sizes: np.ndarray, share: float, further: int) -> Iterator[tuple[int, int]]:
-    """Cut neighbouring rows into batches that pad little and fit the memory; see `_PADDED`."""
+    """Cut neighbouring rows into batches that pad little (`_PADDED`) and fit the memory."""
     low = 0
     for high in range(1, len(sizes) + 1):
         if high < len(sizes):

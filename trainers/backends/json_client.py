@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
-from typing import Any, NamedTuple, TypeVar
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from socket import SHUT_RDWR, socket
+from threading import Event, Lock
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import httpx
@@ -22,8 +27,6 @@ from agentgym_envs.machinery.secrets import (
     reveal,
 )
 from trainers.backends.pace import Pace
-from trainers.backends.responses import WebPage, has_no_credit, json_of, message_of, retry_after
-from trainers.backends.sockets import Sockets
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -39,6 +42,8 @@ _TOO_MANY_REQUESTS = 429
 _LONGEST_WAIT = 600.0
 """Seconds that a request waits in all, at most, for a server that is asked too often."""
 _LOG_SECONDS = 60.0
+_NO_CREDIT = ("insufficient_quota", "insufficient_credits", "billing_hard_limit")
+"""Codes of a 429 that waiting does not end."""
 
 
 def _mask_record(record: logging.LogRecord) -> bool:
@@ -55,11 +60,11 @@ class RequestFailed(Exception):
 
 
 class RequestRefused(Exception):
-    """The server says that the request itself is wrong; sending it again would not help.
+    """The server says that the request itself is wrong and that a retry would not help.
 
     Attributes:
         status: the HTTP status.
-        message: what the server said.
+        message: the server's message.
     """
 
     def __init__(self, status: int, message: str, *, server: str) -> None:
@@ -68,37 +73,53 @@ class RequestRefused(Exception):
         self.message = message
 
 
-class Sent(NamedTuple):
-    """An answer, and how it came.
+class WebPage(ValueError):
+    """The answer is a web page, mostly because of a wrong address."""
 
-    Attributes:
-        answer: what the server answered.
-        retries: how often the request was sent again.
-    """
 
-    answer: Any
-    retries: int
+class Sockets:
+    """The sockets of a client. Shutting them down wakes up readers, unlike closing the client."""
+
+    def __init__(self) -> None:
+        self._known: WeakSet[socket] = WeakSet()
+        self._lock = Lock()
+
+    def watch(self, request: httpx.Request) -> None:
+        """Have httpx report the connections that a request opens (its `trace` extension)."""
+        request.extensions["trace"] = self._see
+
+    def shut_down(self) -> None:
+        """End all connections for both sides."""
+        with self._lock:
+            for one in self._known:
+                with suppress(OSError):  # it has ended by itself
+                    one.shutdown(SHUT_RDWR)
+
+    def _see(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            with self._lock:
+                self._known.add(info["return_value"].get_extra_info("socket"))
 
 
 class JSONClient:
     """Sends requests to one server, several at a time.
 
-    A request that meets a broken connection, an overloaded server or an unusable answer is sent
-    again after 0.5, 1, 2, ... seconds, or as `Retry-After` says. These retries are for what passes
-    at once; whoever plays waits for a server that is gone. A timeout is not tried again. Status 429
-    is no failure: all requests wait as long as the server says, and fewer are sent at once from
-    then on (`Pace`). A web page in place of JSON is a wrong address, unless the server has answered
-    before. A cause is logged once a minute, however many requests meet it. Messages begin with the
-    name, and show the address without its secrets.
+    A request that meets a broken connection, an overloaded server or an unusable answer is retried
+    after 0.5, 1, 2, ... seconds, or as `Retry-After` says. These retries are for brief failures; a
+    player waits for a server that is gone. A timeout is not retried. Status 429 is no failure: all
+    requests wait as long as the server says, and fewer are sent at once from then on (`Pace`). A
+    web page in place of JSON is a wrong address, unless the server has answered before. A cause is
+    logged once a minute, however many requests meet it. Messages begin with the name, and show the
+    address without its secrets.
 
     Args:
-        base_url: what the paths are appended to; its query is sent with each of them, its user and
+        base_url: the beginning of all addresses; its query is sent with each of them, its user and
             password as `Authorization`.
         timeout: seconds before an answer counts as lost.
-        retries: how often a request is sent again.
-        max_requests: requests under way at once, at most.
+        retries: of a request, at most.
+        max_requests: pending requests at once, at most.
         api_key: sent as a bearer token; None sends none.
-        name: what people call who answers there; empty where the address says enough.
+        name: the server's name in messages; empty if the address says enough.
         wait: sleeps for so many seconds; None sleeps until then or until the client has ended.
 
     Raises:
@@ -152,8 +173,8 @@ class JSONClient:
         _CLIENTS.add(self)
 
     def get(self, path: str) -> Any:
-        """Return the JSON at a path; see `post`."""
-        return self._send("GET", path, None).answer
+        """Return the JSON at a path. Raises the errors of `post`."""
+        return self._send("GET", path, None)[0]
 
     def post(self, path: str, body: Any) -> Any:
         """Post JSON and return the JSON answer.
@@ -162,7 +183,7 @@ class JSONClient:
             RequestRefused: the server refused the request.
             RequestFailed: there was no usable answer.
         """
-        return self._send("POST", path, body).answer
+        return self._send("POST", path, body)[0]
 
     def submit(
         self,
@@ -176,22 +197,20 @@ class JSONClient:
         """Post JSON without waiting for the answer.
 
         Args:
-            path: where to.
-            body: what is posted.
-            begin: called in the request's thread when its turn has come; what it raises is the
-                result.
-            read: takes the answer in, in that thread; where it raises `ValueError`, the answer is
+            path: of the request.
+            body: the JSON.
+            begin: called in the request's thread just before it is sent; its error is the result.
+            read: decodes the answer in that thread; an answer for which it raises `ValueError` is
                 unusable.
-            cancelled: set when nobody wants the answer any more; it is not sent again then.
+            cancelled: set when the answer is no longer needed; it is not retried then.
 
         Returns:
-            What `read` returned, and how often the request was sent again; or what `post` raises.
+            The result of `read`, and the number of retries; or the errors of `post`.
         """
 
         def work() -> tuple[Result, int]:
             begin()
-            sent = self._send("POST", path, body, read=read, cancelled=cancelled)
-            return sent.answer, sent.retries
+            return self._send("POST", path, body, read=read, cancelled=cancelled)
 
         return self._threads.submit(work)
 
@@ -204,7 +223,7 @@ class JSONClient:
             raise
 
     def close(self) -> None:
-        """Close the connections; requests under way fail at once."""
+        """Close the connections. Pending requests fail at once."""
         _end(self._threads, self._http, self._ended, self._sockets)
 
     def _send(
@@ -215,7 +234,8 @@ class JSONClient:
         *,
         read: Callable[[Any], Any] = lambda answer: answer,
         cancelled: Event | None = None,
-    ) -> Sent:
+    ) -> tuple[Any, int]:
+        """Return the answer, and how often the request was sent again."""
         address = self._address.copy_with(path=self._address.path.rstrip("/") + path)
         url = masked_address(str(address))
         server = f"{self._name} ({url})" if self._name else url
@@ -233,7 +253,7 @@ class JSONClient:
                     answer = read(json_of(response))
                     self._is_proven = True
                     self.pace.speed_up()
-                    return Sent(answer, failures + limited)
+                    return answer, failures + limited
             except httpx.TimeoutException as error:
                 cause = f"{type(error).__name__}: {masked(str(error))}"
                 raise RequestFailed(f"{server} gave no answer in time ({cause})") from None
@@ -269,7 +289,7 @@ class JSONClient:
                 self._sleep(wait, cancelled)
 
     def _enter(self, cancelled: Event) -> float | None:
-        """Wait until the server may be asked; None where nobody wants the answer any more."""
+        """Wait until a request may be sent, and return when, or None if it was cancelled."""
 
         def is_over() -> bool:
             return cancelled.is_set() or self._ended.is_set()
@@ -294,19 +314,74 @@ class JSONClient:
 
 
 def _passing(response: httpx.Response, server: str) -> tuple[bool, float | None]:
-    """Return whether an answer says that too much is asked, and for how many seconds to wait.
+    """Return whether a failure is a rate limit, and for how many seconds to wait.
 
     Raises:
         RequestRefused: the same request will not succeed later.
     """
     is_limit = response.status_code == _TOO_MANY_REQUESTS
-    if response.status_code not in _PASSING or (is_limit and has_no_credit(response)):
+    has_credit = not any(code in response.text for code in _NO_CREDIT)
+    if response.status_code not in _PASSING or (is_limit and not has_credit):
         raise RequestRefused(response.status_code, message_of(response), server=server)
     return is_limit, retry_after(response)
 
 
+def retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds that the server asks to wait (RFC 9110), or None.
+
+    `retry-after-ms` is OpenAI's finer form.
+    """
+    finer, text = response.headers.get("retry-after-ms"), response.headers.get("retry-after", "")
+    try:
+        if finer is not None:
+            return max(0.0, float(finer) / 1000)
+        if text.strip().replace(".", "", 1).isdigit():
+            return float(text)
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def json_of(response: httpx.Response) -> Any:
+    """Return the JSON of an answer.
+
+    Raises:
+        WebPage: it is a web page.
+        ValueError: it is something else.
+    """
+    try:
+        return response.json()
+    except ValueError:
+        if response.text.lstrip().startswith("<"):
+            raise WebPage(f"a web page in place of JSON: {_page_text(response)}") from None
+        raise
+
+
+def _page_text(response: httpx.Response) -> str:
+    """Return the text of a page, without tags."""
+    return " ".join(re.sub(r"<[^>]*>", " ", str(masked(response.text))).split())[:300]
+
+
+def message_of(response: httpx.Response) -> str:
+    """Return the server's error message, without secrets."""
+    try:
+        answer = response.json()
+    except ValueError:
+        return _page_text(response)
+    error = answer.get("error", answer) if isinstance(answer, dict) else answer
+    if not isinstance(error, dict):
+        return str(masked(str(error)))[:300]
+    message, code = str(error.get("message", error)), error.get("code")
+    if isinstance(code, str) and code not in message:
+        message = f"{message[:250]} ({code})"
+    return str(masked(message))[:300]
+
+
 def end_clients() -> None:
-    """Close every client of this process: a command that has ended waits for no answer."""
+    """Close every client of this process, at the end of a command."""
     for client in list(_CLIENTS):
         client.close()
 

@@ -19,8 +19,8 @@ def load_backend(args: EpisodeArguments, source: ModelSource) -> Backend:
     """Open a backend that samples from a loaded model and follows its training, or from files.
 
     Args:
-        args: which backend.
-        source: the model; a server has its own where none is loaded.
+        args: name the backend.
+        source: the model; a server has its own if none is loaded.
 
     Raises:
         ValueError: the backend's arguments are wrong, or it needs a loaded model.
@@ -42,7 +42,7 @@ def open_hf(source: ModelSource) -> Backend:
 
 
 def open_vllm(source: ModelSource, **engine: Any) -> Backend:
-    """Return a vLLM engine in this process; `engine` holds arguments of `vllm.LLM`."""
+    """Return a vLLM engine in this process, with further arguments of `vllm.LLM`."""
     from trainers.backends.vllm import VLLMBackend  # heavy, and seldom installed
 
     length = source.max_length
@@ -56,10 +56,8 @@ def open_vllm(source: ModelSource, **engine: Any) -> Backend:
 def open_vllm_server(source: ModelSource, *, urls: Sequence[str], **client: Any) -> Backend:
     """Return the client of one vLLM server or of several.
 
-    Args:
-        source: the model whose weights the servers follow; without one they have their own.
-        urls: the servers' addresses.
-        **client: further arguments of `VLLMServerBackend`.
+    The servers follow the weights of `source.model`, if there is one. `client` holds further
+    arguments of `VLLMServerBackend`.
     """
     from trainers.backends.vllm_server import VLLMServerBackend
     from trainers.backends.vllm_servers import VLLMServersBackend

@@ -1,4 +1,4 @@
-"""Limits how many requests a server gets at once, and slows down at its rate limit."""
+"""Limits the concurrent requests to a server, and slows down at its rate limit."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _LOOK_SECONDS = 0.2
 
 
 class Pace:
-    """Bounds the requests under way, by what the server bears.
+    """Bounds the number of pending requests by additive increase, multiplicative decrease.
 
-    Additive increase and multiplicative decrease, as in TCP (RFC 5681): status 429 halves the
-    bound, once for all requests that were under way together, and each round of answers without one
-    raises it by 1. After a 429 nothing is sent until the time that the server named is over.
+    As in TCP (RFC 5681): status 429 halves the bound, once for all requests that were pending
+    together, and each round of answers without one raises it by 1. After a 429 nothing is sent
+    until the time that the server named is over.
 
     Args:
-        most: the bound to begin with, never exceeded.
+        most: the initial bound, never exceeded.
         clock: the time in seconds.
 
     Attributes:
-        bound: requests under way at once, at most; its whole part counts.
+        bound: pending requests, at most; its integer part counts.
     """
 
     def __init__(self, most: int, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -40,17 +40,13 @@ class Pace:
         self._changed = Condition()
 
     def share(self, path: str | Path) -> None:
-        """Share the limits that are met with other processes, those to come included.
-
-        Args:
-            path: a file that all of them name.
-        """
+        """Share the rate limits with other processes, through a file that all of them name."""
         with self._changed:
             self._limits = LimitFile(path)
             self._slowed_at = self._clock()  # earlier limits say when to go on, and not how fast
 
     def resize(self, most: int) -> None:
-        """Set another bound to begin with; a bound that was lowered is lowered likewise."""
+        """Change the maximum, and scale the current bound proportionally."""
         with self._changed:
             if most != self._most:
                 self.bound = max(1.0, self.bound * most / self._most)
@@ -58,14 +54,14 @@ class Pace:
                 self._changed.notify_all()
 
     def enter(self, is_cancelled: Callable[[], bool]) -> float | None:
-        """Wait for a place among the requests under way.
+        """Wait for a slot among the pending requests.
 
         Args:
-            is_cancelled: whether nobody wants the answer any more.
+            is_cancelled: whether the request is no longer needed.
 
         Returns:
-            when the request is sent, for `slow_down`; None where it was given up, or nothing is to
-            be sent for a while (`pause`).
+            the time of sending, for `slow_down`; None if the request was cancelled, or sending is
+            paused (`pause`).
         """
         with self._changed:
             while self._under_way >= int(self.bound):
@@ -78,17 +74,17 @@ class Pace:
             return self._clock()
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Release the slot."""
         with self._changed:
             self._under_way -= 1
             self._changed.notify()
 
     def slow_down(self, sent_at: float, seconds: float) -> None:
-        """Take in a 429, before its request gives its place back.
+        """Record a 429, before its request releases its slot.
 
         Args:
             sent_at: when the request was sent.
-            seconds: until which nothing is to be sent.
+            seconds: until sending may resume.
         """
         with self._changed:
             now = self._clock()
@@ -97,14 +93,14 @@ class Pace:
             self._take_in(sent_at, now + seconds)
 
     def speed_up(self) -> None:
-        """Take in an answer."""
+        """Record an answer."""
         with self._changed:
             self.bound = min(float(self._most), self.bound + 1 / self.bound)
             self._changed.notify()
 
     @property
     def pause(self) -> float:
-        """The seconds for which nothing is to be sent."""
+        """The seconds until sending may resume."""
         with self._changed:
             return self._seconds_left()
 
@@ -126,12 +122,8 @@ class Pace:
 class LimitFile:
     """The rate limits that several processes meet at one server, a line each.
 
-    It is only appended to, so that a process that is killed leaves nothing locked. The times in it
-    are those of day, since processes on several machines, and after a restart, have no other clock
-    in common.
-
-    Args:
-        path: the file.
+    It is only appended to, so a killed process leaves nothing locked. Its times are wall-clock
+    times, the only clock that several machines, and processes after a restart, have in common.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -139,18 +131,13 @@ class LimitFile:
         self._read = 0
 
     def add(self, age: float, left: float) -> None:
-        """Add a limit.
-
-        Args:
-            age: seconds since its request was sent.
-            left: seconds until which nothing is to be sent.
-        """
+        """Add a limit: seconds since its request was sent, and until sending may resume."""
         now = time.time()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         append_whole(self._path, f"{now - age:.6f} {now + left:.6f}\n".encode())
 
     def read(self) -> list[tuple[float, float]]:
-        """Return the limits since the last call, as `add` takes them; own ones included."""
+        """Return the limits since the last call, own ones included, as `add` takes them."""
         if not self._path.exists() or self._path.stat().st_size == self._read:
             return []
         with self._path.open("rb") as file:

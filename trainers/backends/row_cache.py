@@ -1,11 +1,9 @@
 """A key/value cache whose rows have lengths of their own.
 
 Row r's token at position p lies in column p, so a row can grow, be cut back to a prefix, be copied
-or change places without the others.
-
-A pass reads all columns. A part of them would not lie in one piece of memory, and torch's product
-of such matrices in bfloat16 on a CPU copies them first, in every layer for every token. So there
-are few columns more than tokens.
+or change places without the others. A pass reads all columns: a part of them would not be
+contiguous, and torch's product of such matrices in bfloat16 on a CPU copies them first, in every
+layer for every token. So there are few columns more than tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 @dataclass
 class _Window:
-    """Where the next forward pass writes and reads, the same in every layer.
+    """The rows and columns of the next forward pass, the same in every layer.
 
     Attributes:
         rows, columns: numbers of rows and columns to allocate.
@@ -48,7 +46,7 @@ class _RowLayer(CacheLayerMixin):
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the new tokens of the window's rows, and return all that these rows hold."""
+        """Write the new tokens of the window's rows, and return these rows whole."""
         # Under autocast rotary positions make keys float32, and attention lowers them again.
         key_states = key_states.to(value_states.dtype)
         if not self.is_initialized:
@@ -94,7 +92,7 @@ class RowCache(Cache):
 
     @property
     def spare_column(self) -> int:
-        """The column that padding is written to; no position reaches it."""
+        """The column of padding, beyond every position."""
         return self.window.columns - 1
 
     @property
@@ -111,7 +109,7 @@ class RowCache(Cache):
         return sum(store.nbytes for store in self._stores())
 
     def reserve(self, rows: int, columns: int, most: int | None = None) -> None:
-        """Make room for so many rows and positions; `most` positions are never exceeded."""
+        """Allocate rows and columns. `most` bounds the positions."""
         window = self.window
         if rows <= window.rows and columns < window.columns:
             return
@@ -125,13 +123,7 @@ class RowCache(Cache):
             layer.resize()
 
     def open(self, first: int, last: int, at: torch.Tensor) -> None:
-        """Set where the next forward pass writes and reads.
-
-        Args:
-            first: the first row that takes part.
-            last: the row after the last.
-            at: (last - first, C) int64, the column of each new token.
-        """
+        """Set the next pass's rows [first, last) and their (last - first, C) int64 columns."""
         window = self.window
         window.first, window.last, window.at = first, last, at
 

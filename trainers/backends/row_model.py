@@ -23,8 +23,8 @@ class RowModel:
 
     Args:
         model: a causal language model with full or sliding-window attention.
-        autocast: what passes are computed under.
-        cuda_graphs: decoding steps are captured where they can be.
+        autocast: the context of its passes.
+        cuda_graphs: decoding steps are captured if possible.
 
     Attributes:
         graphs: the captured steps.
@@ -53,7 +53,7 @@ class RowModel:
 
     @contextmanager
     def sampling(self) -> Iterator[None]:
-        """Put the model in evaluation mode without gradients; restore it afterwards.
+        """Put the model in evaluation mode without gradients in this block.
 
         Under autocast all weights are lowered once for the passes in between.
         """
@@ -148,7 +148,7 @@ class RowModel:
 
 @contextmanager
 def _frozen_lowered_once(model: PreTrainedModel) -> Iterator[None]:
-    """Let autocast keep what it lowers of frozen weights, as it does of those with gradients."""
+    """Let autocast cache the lowered copies of frozen weights, as of those with gradients."""
     weights = [
         weight
         for weight in model.parameters()
@@ -164,7 +164,7 @@ def _frozen_lowered_once(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _in_one_piece(_head: torch.nn.Module, args: tuple[torch.Tensor]) -> torch.Tensor:
-    """Copy the last hidden states out of all.
+    """Copy the last hidden states into contiguous memory.
 
     torch multiplies a slice by a frozen head row by row, with a copy of the head for each row.
     """

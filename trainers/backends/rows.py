@@ -1,4 +1,4 @@
-"""Which ids lie in which row of a `RowCache`, and what a new prompt can take from there."""
+"""The ids of a `RowCache`'s rows, the prefixes they share, and the rows that still sample."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from trainers.backends.row_cache import RowCache
 
 _WORTH_COPYING = 16
 """Shared tokens from which on copying keys and values beats computing them."""
+_WORTH_MOVING = 0.9
+"""Rows that ended leave the batch when at most this share of it still samples."""
 
 
 class Rows:
@@ -38,7 +40,7 @@ class Rows:
         return self._row_of[key]
 
     def reserve(self, rows: int, columns: int, most: int | None = None) -> None:
-        """Make room for so many rows and positions; see `RowCache.reserve`."""
+        """Allocate rows and columns, as `RowCache.reserve`."""
         self.cache.reserve(rows, columns, most)
         held = self._ids.shape
         size = (self.cache.window.rows, self.cache.window.columns)
@@ -87,15 +89,15 @@ class Rows:
             self._place(key, row)
 
     def keep_prefix(self, row: int, ids: np.ndarray) -> None:
-        """Forget what a row holds beyond its common beginning with `ids`, and the last of these.
+        """Cut a row to its common prefix with `ids`, without their last one.
 
-        The last token is always computed anew, since its logits are wanted.
+        The last token is always computed again, for its logits.
         """
         held = int(min(self.lengths[row], len(ids) - 1))
         self.lengths[row] = _common(self._ids[row : row + 1, :held], ids[:held])[0]
 
     def copy_shared_prefix(self, row: int, ids: np.ndarray) -> None:
-        """Copy the longest beginning of `ids` that some other row holds."""
+        """Copy the longest prefix of `ids` that another row holds."""
         end = len(ids) - 1
         shared = np.minimum(
             _common(self._ids[: len(self), :end], ids[:end]), self.lengths[: len(self)]
@@ -107,19 +109,19 @@ class Rows:
             self.extend(row, ids[: shared[donor]])
 
     def repeat(self, row: int, targets: list[int]) -> None:
-        """Copy all that a row holds to other rows."""
+        """Copy a whole row to other rows."""
         length = int(self.lengths[row])
         self.cache.copy(row, targets, length)
         for target in targets:
             self.extend(target, self._ids[row, :length])
 
     def extend(self, row: int, ids: np.ndarray) -> None:
-        """Note that a row now holds the keys and values of exactly `ids`."""
+        """Record that a row now holds the keys and values of exactly `ids`."""
         self._ids[row, : len(ids)] = ids
         self.lengths[row] = len(ids)
 
     def drop(self, key: int) -> None:
-        """Forget a row; the last one takes its place."""
+        """Forget a row. The last one takes its place."""
         row = self._row_of.pop(key, None)
         if row is None:
             return
@@ -140,15 +142,81 @@ class Rows:
         self._row_of[key] = row
 
 
+class LiveRows:
+    """The rows that still sample, moved in front of those that have ended.
+
+    Attributes:
+        width: rows [0, width) take part in the next step.
+        prompt_of: (B,) the prompt that a row continues.
+        num_tokens: (B,) sampled tokens of each prompt's turn, once it has ended.
+        stopped: (B,) the turn ended with a stop id.
+        num_live: rows that have not ended.
+    """
+
+    def __init__(
+        self, rows: Rows, prompts: Sequence[list[int]], keys: Sequence[int], limits: np.ndarray
+    ) -> None:
+        self.rows = rows
+        self.width = self.num_live = len(prompts)
+        self.prompt_of = np.empty(len(prompts), dtype=np.int64)
+        for index, key in enumerate(keys):
+            self.prompt_of[rows.row(key)] = index
+        self.num_tokens = np.zeros(len(prompts), dtype=np.int64)
+        self.stopped = np.zeros(len(prompts), dtype=bool)
+        self._ended = np.zeros(len(prompts), dtype=bool)  # by row
+        self._limits = limits
+
+    def end(self, stopped: np.ndarray, step: int) -> None:
+        """Record which of the rows [0, width) sampled a stop id at `step`, or met their limit."""
+        prompt_of = self.prompt_of[: self.width]
+        ends = ~self._ended[: self.width] & (stopped | (self._limits[prompt_of] <= step + 1))
+        self.num_tokens[prompt_of[ends]] = step + 1
+        self.stopped[prompt_of[ends]] = stopped[ends]
+        self._ended[: self.width] |= ends
+        self.num_live -= int(ends.sum())
+
+    def compact(self) -> np.ndarray | None:
+        """Move ended rows out of the batch, once they are many enough.
+
+        Returns:
+            (num_live,) each remaining row's former row; None if nothing changed.
+        """
+        if self.num_live > _WORTH_MOVING * self.width:
+            return None
+        before = np.arange(self.width)
+        ended = self._ended[: self.width]
+        front = np.flatnonzero(ended[: self.num_live])
+        back = self.num_live + np.flatnonzero(~ended[self.num_live :])
+        self.rows.swap(front.tolist(), back.tolist())
+        both, crossed = np.r_[front, back], np.r_[back, front]
+        self.prompt_of[both] = self.prompt_of[crossed]
+        self._ended[both] = self._ended[crossed]
+        before[both] = before[crossed]
+        self.width = self.num_live
+        return before[: self.width]
+
+    def next_positions(self) -> np.ndarray:
+        """Count one token more in each row that still samples.
+
+        Returns:
+            (width,) the column of each row's new token. Those of a row that has ended all lie in
+            the one column after its own: it may have no room for more.
+        """
+        lengths = self.rows.lengths[: self.width]
+        positions = lengths.copy()
+        lengths += ~self._ended[: self.width]
+        return positions
+
+
 def common_length(prompts: Sequence[np.ndarray]) -> int:
-    """Return how many leading ids all of `prompts` share."""
+    """Return the length of the prefix that all of `prompts` share."""
     shortest = min(len(prompt) for prompt in prompts)
     stacked = np.stack([prompt[:shortest] for prompt in prompts])
     return int(_common(stacked, stacked[0]).min())
 
 
 def _common(rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return how many leading ids of each row equal those of `ids`, of the same width."""
+    """Return the length of each row's common prefix with `ids`, of the same width."""
     if not rows.shape[1]:
         return np.zeros(len(rows), dtype=np.int64)
     equal = rows == ids

@@ -15,8 +15,8 @@ class Sampler:
     """Draws tokens.
 
     One generator gives a batch its random numbers in the order of its prompts, so a sample depends
-    on which prompts are continued together. Under `seed_rows` it does not: each row then has a
-    stream of its own, named by the seed and the row's key.
+    on the other prompts. Under `seed_rows` it does not: each row then has a stream of its own,
+    named by the seed and the row's key.
 
     Args:
         generator: draws for the batch, on the logits' device.
@@ -28,11 +28,9 @@ class Sampler:
         self._streams: dict[int, np.random.Generator] = {}
 
     def seed_rows(self, seed: int | None) -> None:
-        """Give each row a stream of its own from here on; None goes back to the generator.
+        """Seed a stream for each row, named by its key, or go back to the generator (None).
 
-        Args:
-            seed: with a row's key it names the row's stream, so it must be another one for every
-                batch of episodes that shall not repeat the draws of one before.
+        Batches of episodes with the same seed would have the same draws.
         """
         self._seed = seed
         self._streams.clear()
@@ -43,15 +41,14 @@ class Sampler:
             self._streams.pop(key, None)
 
     def draws(self, keys: Sequence[int], limits: np.ndarray) -> torch.Tensor | None:
-        """Draw ahead what the turns of rows with streams can take.
+        """Draw all random numbers that the next turns may need, from the rows' streams.
 
         Args:
             keys: the rows' names.
-            limits: (B,) tokens of each turn, at most. A row draws so many numbers at every turn,
-                however many it uses.
+            limits: (B,) tokens of each turn, at most. A row draws as many at every turn.
 
         Returns:
-            (B, T) float64 in 0..1, T the largest limit; None where rows have no streams.
+            (B, T) float64 in 0..1, T the largest limit; None without streams.
         """
         if self._seed is None:
             return None
@@ -72,8 +69,8 @@ class Sampler:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Sample from (n, V) logits.
 
-        Draws are made for all prompts and taken by prompt, so that a sample does not depend on
-        which rows have left or changed places.
+        Draws are made for all prompts and taken by prompt, so that a sample does not depend on rows
+        that have left or changed places.
 
         Args:
             logits: (n, V).

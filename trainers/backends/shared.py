@@ -1,4 +1,4 @@
-"""A server's backend that one thread samples with while another one trains the model."""
+"""A server's backend for a thread that samples while the trainer's thread trains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ServerBackend(Backend, Protocol):
 
 
 class Player(Protocol):
-    """Who plays in a thread of its own: `trainers.rollout.ahead.BatchesAhead`."""
+    """A player in a thread of its own: `trainers.rollout.ahead.BatchesAhead`."""
 
     @property
     def is_player(self) -> bool:
@@ -30,23 +30,22 @@ class Player(Protocol):
         """Sample a turn."""
 
     def in_trainer(self, work: Callable[[], None]) -> None:
-        """Have something done in the trainer's thread."""
+        """Run work in the trainer's thread."""
 
 
 class SharedBackend:
     """`Backend` whose weights are sent from the trainer's thread alone, by `send`.
 
-    Each turn says which weights have sampled it. What a player asks for by `sync_weights` are the
-    weights that were sent last; where a server has lost them, the trainer's thread sends its
-    present ones as soon as it waits for the player. Where nobody plays in a thread, it sends as the
-    backend alone does.
+    Each turn records the weights that sampled it. A player's `sync_weights` asks for the weights
+    that were sent last; if a server has lost them, the trainer's thread sends its present ones as
+    soon as it waits for the player. Without a player it sends as the backend alone does.
 
     Args:
-        backend: samples; another one than a server's where nobody plays in a thread.
+        backend: samples; another one than a server's has no player.
         step: returns the trainer's present optimizer step.
 
     Attributes:
-        player: who samples in a thread of its own; None where nobody does.
+        player: samples in a thread of its own; None without one.
         max_length: tokens of a sequence, at most.
     """
 
@@ -66,7 +65,7 @@ class SharedBackend:
         keys: Sequence[int],
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `Backend.generate`."""
+        """Continue each prompt, as in `Backend.generate`."""
         player = self._present_player
         with nullcontext() if player is None else player.turn():
             turns = self._backend.generate(prompts, sampling, keys=keys, budgets=budgets)
@@ -77,21 +76,18 @@ class SharedBackend:
         self._backend.finish(keys)
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Restart the random numbers."""
         self._backend.reseed(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Send the present weights; for a player see that those sent last are there."""
+        """Send the present weights, or check for a player that those sent last are there."""
         if self._present_player is None:
             self.send(global_step)
         elif not self._backend.has_weights():
             self._send_again()
 
     def send(self, global_step: int) -> None:
-        """Send the weights as they are, from the trainer's thread.
-
-        Args:
-            global_step: the optimizer step that they are of.
+        """Send the weights of an optimizer step, from the trainer's thread.
 
         Raises:
             EnvFailure: no server took them.

@@ -1,4 +1,4 @@
-"""What several training processes do together, so that none of them waits for another in vain."""
+"""Calls that several training processes make together, without a deadlock."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ def is_first() -> bool:
 
 
 def from_first(work: Callable[[], Result]) -> Result:
-    """Do something in the first process; all return its result, or raise what it has raised.
+    """Run work in the first process, and return or raise its result in all.
 
-    All must call it at the same point. Without several processes it is a plain call.
-
-    Args:
-        work: what is done; its result pickles.
+    All must call it at the same point. Its result pickles. Without several processes it is a plain
+    call.
 
     Raises:
-        EnvFailure: from `work`, in every process.
-        OSError: likewise.
-        ValueError: likewise.
+        EnvFailure: from `work`, in every process, as the following.
+        OSError: see above.
+        ValueError: see above.
     """
     if not is_spread():
         return work()

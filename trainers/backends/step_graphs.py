@@ -1,9 +1,9 @@
 """Decoding steps captured as CUDA graphs: one launch in place of hundreds from Python.
 
-A step of few rows is short of work: a GPU waits for its kernels to be launched. A graph replays
-them all at once, over the same memory. So ids, columns and logits lie in fixed tensors, numbers of
-rows and columns come in few sizes, and a graph holds as long as cache and weights stay where they
-are. Weights may change in place, as an optimizer changes them.
+A GPU waits for the kernels of a step of few rows to be launched. A graph replays them all at once,
+over the same memory. So ids, columns and logits lie in fixed tensors, numbers of rows and columns
+come in few sizes, and a graph holds as long as cache and weights stay where they are. Weights may
+change in place, as an optimizer changes them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 import torch
 
@@ -32,27 +31,20 @@ _KEPT_SHARE = 1 / 16
 """A cache of at most this share of the GPU's memory is kept between batches, with its graphs."""
 
 
-class Replayed(Protocol):
-    """A captured computation."""
-
-    def replay(self) -> None:
-        """Compute it again over the same tensors."""
-
-
 class StepGraphs:
     """Replays a model's decoding steps, and captures those of new sizes.
 
-    The first step of every batch is run from Python as well. Where the two differ, as with weights
-    that were replaced unseen, or where a step cannot be captured, a warning says so, and all steps
-    are run from Python from then on.
+    The first step of every batch is run from Python as well. If the two differ, as with weights
+    that were replaced unseen, or if a step cannot be captured, all steps are run from Python from
+    then on, with a warning.
 
     Args:
-        model: whose steps they are.
+        model: the model.
         run: a decoding step.
         enabled: False captures none.
 
     Attributes:
-        works: steps are captured; False once one could not be.
+        works: steps are captured; False after a failure.
     """
 
     def __init__(self, model: torch.nn.Module, run: RunStep, *, enabled: bool = True) -> None:
@@ -66,7 +58,7 @@ class StepGraphs:
 
     @contextmanager
     def over_weights(self) -> Iterator[None]:
-        """Look where the weights lie before the steps in between, and check the first of these."""
+        """Record the weights' addresses for the steps in this block, and check the first step."""
         self._weights = tuple(weight.data_ptr() for weight in self._model.parameters())
         self._is_checked = False
         yield
@@ -77,12 +69,12 @@ class StepGraphs:
         """Compute a step of the first rows.
 
         Args:
-            cache: holds the rows, and has `num_rows` of theirs.
+            cache: holds the rows, with `num_rows` allocated.
             ids: (n, 1) int64, the new id of the rows [0, n).
             positions: (n, 1) int64.
 
         Returns:
-            (n, V) float32 logits, which hold until the next step; None where it is to be run from
+            (n, V) float32 logits, which hold until the next step; None if it is to be run from
             Python.
         """
         if not self.works:
@@ -120,7 +112,7 @@ class StepGraphs:
 
 
 class _Step:
-    """The graph of a decoding step of so many rows."""
+    """The graph of a decoding step with a fixed number of rows."""
 
     def __init__(self, run: RunStep, cache: RowCache, rows: int) -> None:
         device = cache.device
@@ -139,7 +131,7 @@ class _Step:
         return self._logits[:num]
 
     def check(self) -> None:
-        """Raise RuntimeError where the last step, run from Python, has other logits."""
+        """Raise RuntimeError if the last step, run from Python, has other logits."""
         distance = float((self._compute() - self._logits).abs().mean())
         if not distance <= _SAME:  # which nan is not
             raise RuntimeError(f"its logits are {distance:.3g} off those of the step itself")
@@ -154,16 +146,8 @@ def can_capture(model: torch.nn.Module) -> bool:
 
 def capture(
     compute: Callable[[], torch.Tensor], device: torch.device
-) -> tuple[Replayed, torch.Tensor]:
-    """Capture a computation.
-
-    Args:
-        compute: reads and writes tensors that stay where they are.
-        device: CUDA's.
-
-    Returns:
-        the graph, and what it computes.
-    """
+) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
+    """Capture a computation on tensors that stay where they are, as a graph and its result."""
     stream, current = torch.cuda.Stream(device), torch.cuda.current_stream(device)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.device(device):
@@ -181,13 +165,13 @@ def capture(
 
 
 def num_rows(rows: int) -> int:
-    """Return the size that holds so many rows."""
+    """Return the captured size for a number of rows."""
     if rows <= _DOUBLED_ROWS:
         return max(_FEWEST_ROWS, 1 << (rows - 1).bit_length())
     return -(-rows // _DOUBLED_ROWS) * _DOUBLED_ROWS
 
 
 def num_columns(columns: int, most: int | None) -> int:
-    """Return the size that holds so many columns, and is not above `most` without need."""
+    """Return the captured size for a number of columns, above `most` only if need be."""
     size = max(_FEWEST_COLUMNS, 1 << columns.bit_length()) - 1
     return size if most is None else max(columns, min(size, most))

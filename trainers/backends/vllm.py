@@ -119,7 +119,7 @@ class VLLMBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `Backend.generate`.
+        """Continue each prompt, as in `Backend.generate`.
 
         Raises:
             ValueError: vLLM refuses a prompt beyond `max_length`, or a temperature above 2.
@@ -148,19 +148,15 @@ class VLLMBackend:
         return [_turn(output.outputs[0], sampling) for output in outputs]
 
     def finish(self, keys: Sequence[int]) -> None:
-        """Forget the rows' names; vLLM itself frees the blocks that were not used for longest."""
+        """Forget the rows' names. vLLM itself frees the least recently used blocks."""
         self._seeds.forget(keys)
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Restart the random numbers."""
         self._seeds = TurnSeeds(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Take over the trained model's weights, if they have changed since the last time.
-
-        Args:
-            global_step: the optimizer step that they are of.
-        """
+        """Load the trained model's weights, if they have changed since the last time."""
         if self.model is None:
             return
         version = (global_step, weights_version(self.model))
@@ -185,7 +181,7 @@ def _turn(output: Any, sampling: Sampling) -> Generated:
 
 
 def check_finite(logprobs: Sequence[float]) -> None:
-    """Refuse logprobs that are no numbers.
+    """Refuse logprobs that are not finite.
 
     Raises:
         FloatingPointError: one is not finite.
@@ -199,7 +195,7 @@ def check_finite(logprobs: Sequence[float]) -> None:
 
 @contextmanager
 def _preserve_global_generators() -> Iterator[None]:
-    """Leave the global random numbers as they were; vLLM seeds them when it starts."""
+    """Restore the global random numbers, which vLLM seeds when it starts."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()
     try:
         yield

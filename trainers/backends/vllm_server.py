@@ -49,11 +49,11 @@ class VLLMServerBackend:
         weights_dir: a folder that this process and the server share, for the weights; None sends
             them by NCCL. Several servers are given one `WeightsFolder`.
         timeout: seconds before a request counts as lost.
-        retries: how often a request is sent again.
-        max_requests: requests under way at once.
+        retries: of a request, at most.
+        max_requests: pending requests at once, at most.
 
     Attributes:
-        send_again: called where the server has lost the weights amid a batch.
+        send_again: called when the server has lost the weights during a batch.
 
     Raises:
         EnvFailure: the server cannot be reached.
@@ -102,11 +102,12 @@ class VLLMServerBackend:
         keys: Sequence[int] | None = None,
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `Backend.generate`.
+        """Continue each prompt, as in `Backend.generate`.
 
-        What a server that was restarted meanwhile has sampled, from the weights that it was started
-        with, is thrown away: the server is given the trained weights and samples anew. By NCCL one
-        of several training processes cannot send them alone.
+        Turns that a server sampled after a restart, from its initial weights, are dropped: it gets
+            the
+        trained weights and samples again. By NCCL one of several training processes cannot send
+        them alone.
 
         Raises:
             EnvFailure: the server failed a request, retries included; it was restarted several
@@ -125,15 +126,7 @@ class VLLMServerBackend:
         budgets: Sequence[int] | None = None,
         restarts: int = MOST_RESTARTS,
     ) -> list[Generated]:
-        """Continue each prompt by a seed of its own; see `generate`.
-
-        Args:
-            prompts: one id sequence per row.
-            sampling: how to sample.
-            seeds: of the rows.
-            budgets: token budgets of single rows.
-            restarts: how often the server may be restarted meanwhile and be given its weights.
-        """
+        """Continue each prompt by a seed of its own, as `generate`, surviving `restarts`."""
         if sampling.temperature not in (0, 1) or sampling.is_cut:
             self._check_logprobs(prompts[0])
         limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets
@@ -158,21 +151,19 @@ class VLLMServerBackend:
         )
 
     def finish(self, keys: Sequence[int]) -> None:
-        """Forget the rows' names; the server itself frees the blocks not used for longest."""
+        """Forget the rows' names. The server itself frees the least recently used blocks."""
         self._seeds.forget(keys)
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Restart the random numbers."""
         self._seeds = TurnSeeds(seed)
 
     def sync_weights(self, global_step: int) -> None:
         """Send the trained model's weights, if they have changed or the server has been restarted.
 
-        Several training processes call it together where the weights have changed: the first one
-        sends, and all of them have its result. Who asks for weights that were sent before is alone.
-
-        Args:
-            global_step: the optimizer step that they are of.
+        Several training processes call it together when the weights have changed: the first one
+            sends,
+        and all of them have its result. A process that asks for weights sent before is alone.
 
         Raises:
             EnvFailure: the server failed or refused the weights.
@@ -235,9 +226,9 @@ class VLLMServerBackend:
         return self._client.post("/v1/completions", body)["choices"][0]
 
     def _check_logprobs(self, prompt: list[int]) -> None:
-        """Compare how far apart the two likeliest tokens are at two temperatures.
+        """Compare the distance of the two likeliest tokens at two temperatures.
 
-        At half the temperature it is twice as far, however sure of one of them the policy is.
+        At half the temperature it is twice as large, however sure of one of them the policy is.
         """
         if self._is_tempered is None:
             apart = []
@@ -265,7 +256,7 @@ class VLLMServerBackend:
     # Weights ----------------------------------------------------------------------------------
 
     def _tag_for(self, version: tuple[int, int]) -> str:
-        """Return the name that weights have, or will have on the server."""
+        """Return the present or the future name of weights on the server."""
         is_restarted = not self.has_weights()
         if is_restarted and self._nccl is not None:
             self._nccl.close_communicator()
@@ -275,9 +266,9 @@ class VLLMServerBackend:
         return self._tag
 
     def _name_weights(self, tag: str) -> None:
-        """Let the server forget what older weights have computed, and name those that it has.
+        """Drop the server's cache of older weights, and name the present ones.
 
-        It forgets the name when it is restarted.
+        A restarted server has no name of them.
         """
         answer = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
         if not answer["success"]:
@@ -301,10 +292,11 @@ class VLLMServerBackend:
         self.sync_weights(self._loaded_version[0])
 
     def _send_alone(self) -> None:
-        """Give the server the weights sent last, or see that another process has done so.
+        """Send the server the last weights again, unless another process has done so.
 
-        A name is that of the weights and, after a dot, of who has given them again: a process that
-        has sampled while another one gave them does not take its turns for those of the weights.
+        A name is that of the weights and, after a dot, of the process that has sent them again:
+            turns
+        sampled while another one sends them do not count as those of the weights.
         """
         if self._folder is None:
             raise EnvFailure(

@@ -1,7 +1,7 @@
 """Samples turns from several vLLM servers of one model, as from one.
 
-A row stays with its server, which has its earlier tokens in the prefix cache. What a row samples
-follows from its seed, so it does not depend on which server that is, rounding apart.
+A row stays with its server, which has its earlier tokens in the prefix cache. A row's samples
+follow from its seed, so they do not depend on the server, rounding apart.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 class VLLMServersBackend:
     """`Backend` on several servers that serve the same model.
 
-    A new row goes to the server with the fewest live rows. Where a server fails, or has lost the
-    weights, its rows go on with the others, which read them anew; it is asked again from the next
-    weights on. So is one that does not answer at first, where another one does. Where several
+    A new row goes to the server with the fewest live rows. If a server fails, or has lost the
+    weights, its rows continue on the others, which encode them again; it is asked again from the
+    next weights on. So is one that does not answer at first, if another one does. If several
     processes train, every server must answer and take the weights.
 
     Args:
@@ -38,8 +38,8 @@ class VLLMServersBackend:
         **options: further ones of each `VLLMServerBackend`.
 
     Attributes:
-        send_again: called where no server is left that has the weights.
-        max_length: tokens of a sequence, at most: what all servers take.
+        send_again: called when no server is left that has the weights.
+        max_length: tokens of a sequence, at most: the smallest of all servers'.
 
     Raises:
         EnvFailure: no server can be reached, or one of them cannot and several processes train.
@@ -78,7 +78,7 @@ class VLLMServersBackend:
         keys: Sequence[int],
         budgets: Sequence[int] | None = None,
     ) -> list[Generated]:
-        """Continue each prompt; see `Backend.generate`.
+        """Continue each prompt, as in `Backend.generate`.
 
         Raises:
             EnvFailure: no server is left; the message names each one's cause.
@@ -118,17 +118,17 @@ class VLLMServersBackend:
         return [turns[row] for row in range(len(prompts))]
 
     def finish(self, keys: Sequence[int]) -> None:
-        """Forget rows; see `Backend.finish`."""
+        """Forget rows, as in `Backend.finish`."""
         self._seeds.forget(keys)
         for key in keys:
             self._server_of.pop(key, None)
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Restart the random numbers."""
         self._seeds = TurnSeeds(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Send the trained weights to every server that has others; see `VLLMServerBackend`.
+        """Send the trained weights to every server that has others.
 
         A server that does not take them is left out, one that does is asked again.
 
@@ -161,7 +161,7 @@ class VLLMServersBackend:
             server.close()
 
     def _open_absent(self) -> list[str]:
-        """Connect to the servers that have never answered; return why some still do not."""
+        """Connect to servers that have never answered, and return the causes of failures."""
         causes = []
         for url in list(self._absent):
             try:
@@ -195,7 +195,7 @@ class VLLMServersBackend:
         return shares
 
     def _give_up(self, url: str, failure: EnvFailure) -> None:
-        """Let a server's rows go on with the others."""
+        """Move a server's rows to the others."""
         if url in self._up:
             self._up.remove(url)
             logger.warning("%s is left out until the next weights: %s", url, failure)

@@ -1,4 +1,4 @@
-"""Loads a policy's weights in vLLM's workers; vLLM mixes this into its worker class.
+"""Loads a policy's weights in vLLM's workers, as a mixin of its worker class.
 
 In process it is named by `trainers.backends.vllm`; a server is started with `--worker-extension-cls
 trainers.backends.vllm_worker.PolicyWorker`.
@@ -15,10 +15,7 @@ from safetensors import safe_open
 
 
 class PolicyWorker:
-    """Takes weights from an iterator or a folder.
-
-    It stands on the worker's `get_model` and `reload_weights`.
-    """
+    """Loads weights from an iterator or a folder, on `get_model` and `reload_weights`."""
 
     get_model: Any
     reload_weights: Any
@@ -57,7 +54,7 @@ class PolicyWorker:
 
 
 def _repack_tied_head(model: Any) -> None:
-    """Pack the output layer anew that shares the input embeddings.
+    """Pack the output layer again if it shares the input embeddings.
 
     vLLM's CPU build multiplies by a packed copy of the weights; on reloading (0.31) it packs those
     layers again that were given weights of their own, which a tied output layer is not.

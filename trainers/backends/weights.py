@@ -22,14 +22,7 @@ WEIGHTS_FILE = "policy.safetensors"
 
 
 class WeightsFolder:
-    """A folder that servers read weights from.
-
-    Args:
-        path: the folder.
-
-    Attributes:
-        path: the folder, whole.
-    """
+    """A folder that servers read weights from, by its absolute `path`."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).resolve()
@@ -37,14 +30,10 @@ class WeightsFolder:
         self._version: tuple[int, int] | None = None
 
     def write(self, model: Any, version: tuple[int, int]) -> None:
-        """Write a model's weights, where they are not the ones in the file.
+        """Write a model's weights, unless the file has this version.
 
         All training processes take part, for those that are split must be gathered; the first one
         writes.
-
-        Args:
-            model: the policy.
-            version: names the weights.
         """
         if from_first(lambda: version == self._version and self._file.is_file()):
             return
@@ -83,7 +72,7 @@ def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def weight_shapes(model: Any) -> list[tuple[str, str, list[int]]]:
-    """Return name, dtype and shape of what `named_weights` yields, without gathering anything."""
+    """Return name, dtype and shape of the `named_weights`, without gathering them."""
     return [
         (name, str(weight.dtype).removeprefix("torch."), list(weight.shape))
         for name, weight in _weights(model)
@@ -102,10 +91,9 @@ def _weights(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _check_tied(model: Any) -> None:
-    """Check that head and embedding still share the weight that the model's configuration ties.
+    """Raise `ValueError` if an adapter has set apart a head and an embedding that are tied.
 
-    Raises:
-        ValueError: an adapter has set them apart; an engine of that configuration has one for both.
+    An engine of the model's configuration has one weight for both.
     """
     embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
     if not getattr(model.config, "tie_word_embeddings", False) or head is None:
@@ -120,7 +108,7 @@ def _check_tied(model: Any) -> None:
 
 
 def _weights_of(module: Any, prefix: str, seen: set[int]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Walk the modules; `seen` holds the ids of the model's own parameters passed so far."""
+    """Walk the modules, yielding each of the model's own parameters (`seen`) once."""
     if isinstance(module, BaseTunerLayer):
         with torch.no_grad():
             merged = copy.deepcopy(module)

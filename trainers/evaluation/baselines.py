@@ -1,46 +1,21 @@
 """Measured success of the environments' baselines, for display beside a policy's score.
 
-`python -m trainers.evaluation.baselines` plays every baseline on all tasks of `PANELS` and writes
-`baselines.json`. It holds the solved tasks, so a success is that on the very tasks of a policy.
+`python -m lab.baselines` writes `baselines.json`. It holds the solved tasks, so a success is that
+on the very tasks of a policy.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import gymnasium as gym
-
-from agentgym_envs import TextEnv, resolve_env_id
-from agentgym_envs.content.files import write_whole
 from trainers.evaluation.intervals import Estimate, wilson
-from trainers.options.policies import BASELINE
 
 FILE = Path(__file__).with_name("baselines.json")
-
-PANELS = (
-    ("WebArena", "test", None),
-    ("WebArena", "test", 25),
-    ("SearchQA", "test", None),
-    ("SQL", "test", None),
-    ("WebShop", "test", None),
-    ("WebShop", "test", 10),
-    ("Wordle", "test", None),
-    ("Maze", "test", None),
-    ("Maze", "rooms", 60),
-    ("TextCraft", "test", None),
-    ("BabyAI", "test", None),
-    ("SciWorld", "paper_test", None),
-    ("ALFWorld", "test", None),
-    ("ALFWorld", "test", 12),
-    ("ALFWorld", "unseen", 12),
-)
-"""Environments, splits and turn limits that are measured. None is the environment's own limit."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +29,8 @@ class Measured:
         max_turns: the turn limit.
         is_default: it is the environment's own.
         policy: the baseline, as `--policy` names it.
-        num_tasks: how many tasks the split has.
-        solved: the numbers of the tasks that were solved.
+        num_tasks: tasks of the split.
+        solved: numbers of the solved tasks.
         date: the day of the measurement.
     """
 
@@ -97,11 +72,11 @@ def strongest(
         max_turns: the turn limit; None is the environment's own.
 
     Returns:
-        None where no baseline was measured on these data under this turn limit.
+        None if no baseline was measured on these data under this turn limit.
     """
     # The panel `paper_test` is a part of the split `test`; a split or the panel was measured.
     splits = (split, split.removeprefix("paper_"))
-    numbers = set(map(_number, task_ids))
+    numbers = set(map(task_number, task_ids))
     rows = [
         Baseline(row.policy, wilson(len(numbers.intersection(row.solved)), len(numbers)))
         for row in measured()
@@ -119,59 +94,6 @@ def measured() -> tuple[Measured, ...]:
     return tuple(Measured(**{**row, "solved": tuple(row["solved"])}) for row in rows)
 
 
-def measure(
-    env_id: str, split: str, max_turns: int | None, *, every: int = 1
-) -> Iterator[Measured]:
-    """Play the baselines of an environment and yield the tasks that each of them solves.
-
-    Args:
-        env_id: the environment.
-        split: whose tasks are played.
-        max_turns: the turn limit; None is the environment's own.
-        every: play every so many tasks.
-    """
-    env = gym.make(env_id, max_turns=max_turns, disable_env_checker=True).unwrapped
-    assert isinstance(env, TextEnv)
-    task_ids = env.task_ids(split)[::every]
-    today = datetime.now(UTC).date().isoformat()
-    for name in env.baselines:
-        solved = [task_id for task_id in task_ids if _solves(env, task_id, name)]
-        yield Measured(
-            env_id,
-            env.source,
-            split,
-            env.max_turns,
-            env.max_turns == env.default_max_turns,
-            f"{BASELINE}{name}",
-            len(task_ids),
-            tuple(map(_number, solved)),
-            today,
-        )
-    env.close()
-
-
-def _number(task_id: str) -> int:
+def task_number(task_id: str) -> int:
+    """Return the number at the end of a task id."""
     return int(task_id.rpartition("_")[2])
-
-
-def _solves(env: TextEnv, task_id: str, name: str) -> bool:
-    env.reset(options={"task_id": task_id})
-    for action in env.baseline(name):
-        *_, terminated, truncated, info = env.step(action)
-        if terminated or truncated:
-            return bool(info["success"])
-    return False
-
-
-def main() -> None:
-    """Measure all baselines anew."""
-    rows = []
-    for name, split, max_turns in PANELS:
-        for row in measure(resolve_env_id(name), split, max_turns):
-            print(f"{name} {split} {max_turns} {row.policy}: {len(row.solved)} of {row.num_tasks}")
-            rows.append(json.dumps(asdict(row)))
-    write_whole(FILE, "[\n" + ",\n".join(rows) + "\n]\n")
-
-
-if __name__ == "__main__":
-    main()

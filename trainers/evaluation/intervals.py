@@ -1,4 +1,4 @@
-"""Means over tasks, or runs, with their 95% intervals; the order of either does not matter.
+"""Means over tasks, or runs, with their 95% intervals. The order of either does not matter.
 
 A mean of shares has Wilson's interval for as many independent trials as the shares are worth, since
 the episodes of one task are not independent. A bootstrap would claim certainty where tasks agree;
@@ -51,7 +51,7 @@ def wilson(hits: float, total: float) -> Estimate:
 
     Args:
         hits: the successes.
-        total: the trials; both are fractions where the trials are effective ones.
+        total: the trials; both are fractions if the trials are effective ones.
 
     Raises:
         ValueError: there are no trials, or more hits than trials.
@@ -66,11 +66,7 @@ def wilson(hits: float, total: float) -> Estimate:
 
 
 def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
-    """Return the 95% percentile bootstrap interval of a mean.
-
-    Args:
-        values: one value per task.
-        seed: of the resampling; the same values give the same interval.
+    """Return the 95% percentile bootstrap interval of a mean, the same for the same values.
 
     Raises:
         ValueError: there are no values.
@@ -92,7 +88,7 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, fl
 
 
 def mean_over_tasks(shares: Sequence[float], *, episodes: int | None = None) -> Estimate:
-    """Return the mean of what lies in 0..1, such as success rates, with its interval over tasks.
+    """Return the mean of shares in 0..1, such as success rates, with its interval over tasks.
 
     It is Wilson's for n = mean (1 - mean) / (variance / T) (z / t)^2 effective trials, T being the
     tasks, the variance that of their shares, and z and t the quantiles of the normal and of
@@ -107,8 +103,7 @@ def mean_over_tasks(shares: Sequence[float], *, episodes: int | None = None) -> 
 
     Args:
         shares: one value per task.
-        episodes: that the shares of successes are taken of, in all; None for what is no share of
-            successes, such as scores.
+        episodes: all episodes behind the success rates; None for other shares, such as scores.
 
     Raises:
         ValueError: there are no values.
@@ -129,14 +124,11 @@ def mean_over_tasks(shares: Sequence[float], *, episodes: int | None = None) -> 
 
 
 def mean_gain(gains: Sequence[float]) -> Estimate:
-    """Return the mean of what lies in -1..1, differences of success rates, with its interval.
+    """Return the mean of differences of success rates, in -1..1, with its interval.
 
-    It is a percentile bootstrap over tasks. Where all tasks have the same gain, it reaches from
-    there as far as Wilson's does from 0 hits: to both sides, and inwards from 1 and -1. Negated
-    gains have the negated interval.
-
-    Args:
-        gains: one value per task.
+    It is a percentile bootstrap over tasks. If all tasks have the same gain, it reaches as far from
+    there as Wilson's from 0 hits: to both sides, and inwards from 1 and -1. Negated gains have the
+    negated interval.
 
     Raises:
         ValueError: there are no values.
@@ -155,15 +147,12 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
 
 
 def mean_over_seeds(values: Sequence[float]) -> Estimate:
-    """Return the mean of a few independent runs with Student's 95% interval (1908, Biometrika 6:1).
+    """Return the mean of a few independent runs with Student's 95% interval.
 
-    A bootstrap of five values would be too narrow.
-
-    Args:
-        values: one per run, such as differences between two methods with the same seed.
+    Student (1908), Biometrika 6:1. A bootstrap of five values would be too narrow.
 
     Raises:
-        ValueError: there are fewer than two, which tell nothing of their spread.
+        ValueError: there are fewer than two values.
     """
     count = len(values)
     if count < 2:
@@ -178,8 +167,8 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     """Return the mean of independent estimates, such as the success in each environment.
 
     The interval is made of theirs (MOVER: Zou and Donner 2008, Statistics in Medicine 27:1693,
-    equation 1 with equal weights c = 1/K): its lower end is sqrt(sum c^2 (value_k - low_k)^2) below
-    the mean, its upper end likewise above. So it claims no certainty where one of them does not.
+    equation 1 with equal weights c = 1/K): its ends lie sqrt(sum c^2 (value_k - end_k)^2) from the
+    mean. So it claims no certainty unless all of them do.
 
     Raises:
         ValueError: there are none.

@@ -25,11 +25,7 @@ from trainers.runs.records import TrajectoryFiles, keep_records
 
 @dataclass
 class TrainedOn:
-    """The entry of a run's record about its saved episodes.
-
-    Attributes:
-        trained_on: the names of their environments.
-    """
+    """The entry of a run's record that names the environments of its saved episodes."""
 
     trained_on: list[str]
 
@@ -43,14 +39,14 @@ def watch_by_playing(
     scenarios: Iterable[str],
     eval_dataset: Any = None,
 ) -> None:
-    """Let a trainer that learns from saved episodes keep its metrics, and evaluate by playing.
+    """Record the metrics of a trainer on saved episodes, and evaluate it by playing.
 
     Args:
-        trainer: a `RunMixin` trainer whose `row_name` says what it is trained on.
-        environments: what evaluations play; without them there are none.
+        trainer: a `RunMixin` trainer whose `row_name` names a row of its data.
+        environments: where evaluations play; None evaluates nothing.
         rollout: how evaluation episodes are played.
         evaluation: how success is measured.
-        scenarios: the names in front of the task ids that are trained on.
+        scenarios: the names in front of the task ids of the training data.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
 
     Raises:

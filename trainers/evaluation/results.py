@@ -34,7 +34,7 @@ class SubtaskResult:
 
 @dataclass(frozen=True)
 class PanelTasks:
-    """The tasks of one environment that an evaluation played.
+    """The tasks of one environment in an evaluation.
 
     Attributes:
         env_id: the environment.
@@ -53,16 +53,7 @@ class PanelTasks:
 class EnvironmentResult:
     """The row of one environment among several.
 
-    Attributes:
-        n_tasks: tasks with at least one episode that did not fail.
-        success: mean over tasks of the share of successful episodes; None where there is no task.
-        ci95: its 95% interval over tasks.
-        score: mean progress, 0..1.
-        mean_turns: turns per episode.
-        invalid_rate: share of turns whose action was invalid.
-        failures: episodes given up because the machinery broke.
-        unscored: episodes that only a judge could have scored, where there was none.
-        subtasks: the table by subtask.
+    The fields are `EvalResult`'s. Those that need an episode with a score are None without one.
     """
 
     n_tasks: int
@@ -102,10 +93,10 @@ class EvalResult:
 
     Failed and unscored episodes are counted as such and enter nothing else. With several
     environments, success, score, turns and invalid actions are means over the environments, each
-    weighing alike: pooled, the one with the most tasks would speak for all.
+    weighing alike: pooled, the one with the most tasks would dominate.
 
     Attributes:
-        policy: who played.
+        policy: the policy's name.
         n_tasks: tasks with at least one episode that did not fail.
         samples_per_task: episodes played per task.
         temperature: of the sampling; None for policies without tokens.
@@ -115,24 +106,23 @@ class EvalResult:
         score: mean progress, 0..1.
         mean_turns: turns per episode.
         invalid_rate: share of turns whose action was invalid.
-        sampled_tokens: tokens the policy wrote, in all.
-        failures: episodes given up because the machinery broke.
-        truncated: episodes cut short, by cause.
+        sampled_tokens: all tokens that the policy wrote.
+        failures: episodes that the machinery failed.
+        truncated: truncated episodes by cause.
         wall_s: seconds.
-        subtasks: the table by subtask; of several environments each has its own.
+        subtasks: the table by subtask; with several environments each has its own.
         tasks: the share of successful episodes by task id.
-        episodes: how many that share is of, by task id.
-        unscored: episodes that only a judge could have scored, where there was none.
-        panels: which tasks of which environments have a success.
-        global_step: the optimizer step that a trained policy is of; 0 for others.
-        run: what was run: options, versions, command, as in a training run's `run.json`; empty
-            where no command was.
+        episodes: the episodes behind that share, by task id.
+        unscored: episodes that needed a judge when there was none.
+        panels: the tasks that have a success.
+        global_step: the optimizer step of a trained policy; 0 for others.
+        run: options, versions and command, as in a training run's `run.json`; empty without one.
         environments: a row for each of several environments, by its short name.
         refusals: answers that a server marks as the model's refusal; they are played.
-        cut_answers: turns that ended at their greatest length.
+        cut_answers: turns that ended at the token limit.
         prompt_tokens: tokens that a server read, cached ones included.
-        cached_tokens: those of them that it had in its cache.
-        cost: of all answers, in the currency of the prices; None where nobody told.
+        cached_tokens: those in its cache.
+        cost: of all answers, in the currency of the prices; None if unknown.
     """
 
     policy: str
@@ -186,7 +176,7 @@ class EvalResult:
 
     @classmethod
     def load(cls, path: str | Path) -> EvalResult:
-        """Read what `save` wrote."""
+        """Read a file of `save`."""
         return cls.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
 
     def __str__(self) -> str:
@@ -226,12 +216,12 @@ def _table(subtasks: Mapping[str, SubtaskResult]) -> list[str]:
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better a policy became; of several environments, the mean over them.
+    """The improvement between two evaluations, the mean over their environments.
 
     Attributes:
         gain: difference of the success rates, after minus before.
         ci95: its 95% interval, paired over tasks.
-        n_tasks: the tasks that both evaluations played.
+        n_tasks: tasks of both evaluations.
     """
 
     gain: float
@@ -262,7 +252,7 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
 
 
 def _sources(result: EvalResult) -> dict[str, str]:
-    """Return the data that each task is of, where the result says so."""
+    """Return each task's data, if the result names them."""
     return {
         task: panel.source
         for panel in result.panels

@@ -24,16 +24,9 @@ def summarize(
     wall_s: float = 0.0,
     cost: float | None = None,
 ) -> EvalResult:
-    """Turn the episodes of an evaluation into its result.
+    """Turn the episodes of an evaluation into an `EvalResult`, whose fields the arguments are.
 
-    Args:
-        trajectories: the episodes.
-        policy: who played.
-        temperature: of the sampling.
-        seed: of the sampling.
-        wall_s: seconds.
-        cost: of all answers, those of episodes that were played again included; None takes the sum
-            over the episodes' turns.
+    The cost of all answers, those of repeated episodes included, is by default the sum over turns.
 
     Raises:
         ValueError: there is no episode with a score.
@@ -75,11 +68,7 @@ def summarize(
 
 
 def _scored(parts: Sequence[Tally], *, of: int) -> list[Tally]:
-    """Return the environments with an episode that has a score.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Return the environments with an episode that has a score, or raise `ValueError`."""
     scored = [part for part in parts if part.episodes]
     if not scored:
         unscored = sum(part.unscored for part in parts)

@@ -35,15 +35,15 @@ class Tally:
         tokens: sampled tokens.
         episodes: episodes that have a score.
         failures: episodes that failed.
-        unscored: episodes that only a judge could have scored, where there was none.
-        truncated: episodes cut short, by cause.
-        longest_cut: turns of the longest episode that a turn limit ended; 0 where none was.
-        seconds: that the episodes took, failed ones too; 0 where nobody measured.
+        unscored: episodes that needed a judge when there was none.
+        truncated: truncated episodes by cause.
+        longest_cut: turns of the longest episode that a turn limit ended; 0 without one.
+        seconds: durations of the episodes, failed ones too; 0 if unknown.
         refusals: answers that a server marks as the model's refusal.
-        cut_answers: turns that ended at their greatest length.
+        cut_answers: turns that ended at the token limit.
         prompt_tokens: tokens that a server read, cached ones included.
-        cached_tokens: those of them that it had in its cache.
-        cost: of the answers, those of failed episodes too; None where it is unknown.
+        cached_tokens: those in its cache.
+        cost: of the answers, those of failed episodes too; None if unknown.
     """
 
     successes: dict[TaskKey, list[bool]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Tally:
     cost: float | None = None
 
     def add(self, episode: Trajectory, seconds: float = 0.0) -> None:
-        """Count an episode that took so many seconds."""
+        """Count an episode and its duration in seconds."""
         self.seconds += seconds
         calls = [turn.call for turn in episode.turns if turn.call is not None]
         self.refusals += sum(call.is_refusal for call in calls)
@@ -110,7 +110,7 @@ class Tally:
         return {task: float(np.mean(values)) for task, values in self.scores.items()}
 
     def success(self) -> Estimate | None:
-        """Return the mean over tasks of success (avg@k, k episodes a task); None without episodes.
+        """Return avg@k, the mean over tasks of success in k episodes, or None without episodes.
 
         The interval is over tasks, for the episodes of one task are not independent.
         """
@@ -123,7 +123,7 @@ class Tally:
         return mean_over_tasks(list(self.task_score.values())) if self.scores else None
 
     def pass_at(self, k: int) -> Estimate | None:
-        """Return pass@k with its interval; None where a task has fewer than k episodes."""
+        """Return pass@k with its interval, or None if a task has fewer than k episodes."""
         if k < 1 or self.samples < k:
             return None
         estimates = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
@@ -135,7 +135,7 @@ class Tally:
 
 
 def task_key(episode: Trajectory) -> TaskKey:
-    """Return what names the task that an episode played."""
+    """Return the key of an episode's task."""
     return episode.env_id, episode.source, episode.task_id
 
 
@@ -164,7 +164,7 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better one policy did than another, on the tasks that both played.
+    """The difference between two policies on the tasks that both played.
 
     Attributes:
         gain: mean over tasks, in success rate.
@@ -180,12 +180,7 @@ class Difference:
 
 
 def paired(first: Mapping[Key, float], second: Mapping[Key, float]) -> Difference | None:
-    """Compare success task by task; None where no task is shared.
-
-    Args:
-        first: the success rate of each task.
-        second: the same of who is compared with.
-    """
+    """Compare the success rates of two policies by task, or return None if they share no task."""
     shared = [task for task in first if task in second]
     if not shared:
         return None

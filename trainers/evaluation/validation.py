@@ -29,7 +29,7 @@ VALIDATION_STREAM = 1
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
-    """List the tasks that evaluations during training play; environments have as many each."""
+    """List the tasks of evaluations during training, equally many per environment."""
     chosen = environments.args
     ids = environments.task_ids(chosen.eval_split, tasks=chosen.eval_tasks, option="eval_split")
     return environments.spread(ids, evaluation.num_eval_tasks)
@@ -72,12 +72,12 @@ class Validation:
     """The evaluations of a training run.
 
     Args:
-        environments: what is played.
-        rollout: plays.
+        environments: where tasks are played.
+        rollout: plays them.
         evaluation: how success is measured.
         files: where this process's episodes are written.
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
-        pause: leaves environments and policy to an evaluation meanwhile.
+        pause: stops other use of environments and policy during an evaluation.
 
     Attributes:
         samples: episodes per task.
@@ -121,7 +121,7 @@ class Validation:
         Args:
             task_ids: the tasks.
             global_step: of the weights.
-            share: names a process's share.
+            share: identifies this process's share of them.
         """
         self._rollout.machinery.has_worked |= (
             global_step > 0
@@ -170,7 +170,7 @@ class Validation:
     def _play_share(
         self, trainer: Any, task_ids: Sequence[str], label: str, step: int
     ) -> list[Trajectory]:
-        """Play this process's share of the tasks; return all processes' episodes, without tokens.
+        """Play this process's share of the tasks and return all processes' episodes without tokens.
 
         A share's random numbers are its own, else two processes would sample alike. Signs of life
         are given meanwhile, and a signal ends it with a checkpoint.
@@ -196,7 +196,7 @@ class Validation:
 
 
 def _let_start_compete(trainer: Any, metrics: dict[str, float]) -> None:
-    """Save the weights before training as the best so far, which a later equal replaces.
+    """Save the weights before training as the best so far, which an equal later one replaces.
 
     transformers chooses among checkpoints of later steps alone.
     """
@@ -213,7 +213,7 @@ def _let_start_compete(trainer: Any, metrics: dict[str, float]) -> None:
 
 
 def _label_of(tasks: Sequence[str], environments: Environments, prefix: str) -> str:
-    """Return what an evaluation of given tasks is logged under: its prefix, or another split.
+    """Return the prefix under which an evaluation of given tasks is logged, such as its split.
 
     Success on the test split under `eval` would count as a validation: in the curve, on the card.
     """

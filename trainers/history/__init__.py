@@ -1,1 +1,1 @@
-"""What a turn sees of its episode: the last turns, a summary, or notes."""
+"""Histories, a turn's view of its episode: the last turns, a summary, or notes."""

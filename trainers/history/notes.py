@@ -53,7 +53,7 @@ class Notes(History):
         return f"{system_prompt}\n\n{INSTRUCTION}" if system_prompt else INSTRUCTION
 
     def action(self, completion: str) -> str:
-        """Leave out the notes; a completion without anything else stays."""
+        """Return the completion without its notes, or all of one that holds nothing else."""
         answer = strip_thinking(completion)
         if not _NOTE.search(answer):
             return answer

@@ -1,4 +1,4 @@
-"""A summary by rule in place of earlier turns: what was done, without what was read."""
+"""A summary by rule in place of earlier turns: the actions, without the observations."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ class Summary(History):
     """The task, the actions so far in short form, and the last observation in full.
 
     Attributes:
-        keep_last_turns: last turns that stand behind the summary in full, with what they answered;
-            None shows none.
+        keep_last_turns: last turns that stand behind the summary in full; None shows none.
     """
 
     keep_last_turns: int | None = None
@@ -35,7 +34,7 @@ class Summary(History):
 
 
 def summary_of(turns: Sequence[Turn]) -> str:
-    """Return a line for each action, in order; of equal ones in a row, one line for all."""
+    """Return a numbered line for each run of equal actions, in order."""
     if not turns:
         return ""
     lines, number = [], 1
@@ -48,7 +47,7 @@ def summary_of(turns: Sequence[Turn]) -> str:
 
 
 def _short(turn: Turn) -> str:
-    """Return an action as one line, without a thought in front of it and fences around it."""
+    """Return an action as one line, without a thought before it or fences around it."""
     fenced = _FENCED.findall(turn.action)
     text = last_labelled(turn.action) or (fenced[-1] if fenced else unwrap(turn.action))
     action = " ".join(text.split())

@@ -1,4 +1,4 @@
-"""What a turn has in view of its episode: the seam, and the histories that show last turns."""
+"""A turn's view of its episode: the protocol, and the histories that show last turns."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agentgym_envs.trajectories.trajectory import Trajectory
 
 @dataclass(frozen=True)
 class View:
-    """The conversation that a turn is written behind, after the instruction.
+    """The conversation before a turn, after the instruction.
 
     Attributes:
-        observations: (n + 1) what the policy reads; the last one is what it answers.
-        turns: (n) the turns of the policy in between, by their numbers in the episode; None is an
-            empty one, which stands for what is left out.
+        observations: (n + 1) the user's messages; the policy answers the last one.
+        turns: (n) the policy's turns in between, by their numbers in the episode; None is an empty
+            one, in place of omitted turns.
 
     Raises:
         ValueError: there is not one observation more than there are turns.
@@ -36,23 +36,23 @@ class View:
 
 @runtime_checkable
 class History(Protocol):
-    """Decides what of the past a turn sees. A class that derives from it writes `view`.
+    """Selects the part of the past that a turn sees. A class that derives from it writes `view`.
 
-    One object serves all episodes, so what it answers follows from its arguments alone.
-    `--keep_last_turns` is passed to the class as `keep_last_turns`, where it is set.
+    One object serves all episodes, so its answers follow from its arguments alone.
+    `--keep_last_turns` is passed to the class as `keep_last_turns`, if it is set.
     """
 
     def view(self, episode: Trajectory) -> View:
-        """Return what the next turn sees.
+        """Return the next turn's view.
 
         Args:
             episode: the record so far, not to be changed: `turns` holds what was read and written,
-                `final_observation` is what is to be answered.
+                `final_observation` is to be answered.
         """
         raise NotImplementedError
 
     def instruction(self, system_prompt: str) -> str:
-        """Return the instruction of an episode; of one that it returned, the same again.
+        """Return the system prompt, extended. Idempotent.
 
         Args:
             system_prompt: the environment's.
@@ -60,7 +60,7 @@ class History(Protocol):
         return system_prompt
 
     def action(self, completion: str) -> str:
-        """Return what of a completion the environment reads."""
+        """Return the part of a completion that the environment reads."""
         return strip_thinking(completion)
 
 
@@ -85,7 +85,7 @@ class LastTurns(History):
 
 
 def observations_of(episode: Trajectory) -> list[str]:
-    """Return what the policy has read, one more than it has written."""
+    """Return the policy's observations, one more than its turns."""
     return [*(turn.observation for turn in episode.turns), episode.final_observation]
 
 
@@ -94,8 +94,8 @@ def condensed(episode: Trajectory, text: str, *, first: int) -> View:
 
     Args:
         episode: the record so far.
-        text: what stands between the task and the observation that follows.
-        first: the first turn that is shown in full; the text stands for those before.
+        text: stands between the task and the observation that follows.
+        first: the first turn that is shown in full.
     """
     observations = observations_of(episode)
     parts = [observations[0], text, *observations[first : first + 1] * (first > 0)]
@@ -104,7 +104,7 @@ def condensed(episode: Trajectory, text: str, *, first: int) -> View:
 
 
 def view_of(history: History, episode: Trajectory) -> View:
-    """Return what the next turn of an episode sees, checked.
+    """Return the next turn's view of an episode, checked.
 
     Raises:
         TypeError: the history returned something else than a `View` of texts.

@@ -1,1 +1,1 @@
-"""Loads and saves policies; the shipped `tiny` policy and the fetched `smollm2`; the critic."""
+"""Loads and saves policies and the critic."""

@@ -46,7 +46,7 @@ class Critic(nn.Module):
     def copied_from(cls, policy: Any) -> Critic:
         """Return a critic whose backbone is a copy of the policy's, adapters included.
 
-        Of a policy with a LoRA adapter the copy's adapter is trained, and its base stays as it is.
+        With a LoRA adapter, the copy's adapter is trained and its base stays as it is.
         """
         # The output layer can be as large as some backbones, and a critic has no use for it.
         output = policy.get_output_embeddings()
@@ -55,12 +55,7 @@ class Critic(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name: str, *, dtype: torch.dtype) -> Critic:
-        """Load a backbone, and its value head if the folder has one (as `save` leaves it).
-
-        Args:
-            name: a Hugging Face id, a folder, or `"tiny"`.
-            dtype: the backbone's precision.
-        """
+        """Load a backbone, and its value head if the folder has one (as `save` leaves it)."""
         folder = resolve_model(name)
         model = AutoModel.from_pretrained(folder, dtype=dtype)
         disable_dropout(model)
@@ -83,18 +78,18 @@ class Critic(nn.Module):
         return self.head(states).squeeze(-1)
 
     def trained_tensors(self) -> dict[str, torch.Tensor]:
-        """Return what training changes, by name: what a checkpoint needs."""
+        """Return the trainable parameters by name, for checkpoints."""
         return {n: p.detach().contiguous() for n, p in self.named_parameters() if p.requires_grad}
 
     def save_state(self, folder: str | Path) -> None:
-        """Write what training changes into a checkpoint's folder."""
+        """Write the trainable parameters into a checkpoint's folder."""
         save_file(self.trained_tensors(), Path(folder) / STATE_FILE)
 
     def load_state(self, folder: str | Path) -> None:
-        """Read what `save_state` wrote.
+        """Load the parameters that `save_state` wrote.
 
         Raises:
-            ValueError: the checkpoint holds none, or that of another kind of critic.
+            ValueError: the checkpoint holds none, or those of another kind of critic.
         """
         path = Path(folder) / STATE_FILE
         if not path.is_file():
@@ -114,7 +109,7 @@ class Critic(nn.Module):
                 mine[name].copy_(tensor)
 
     def save(self, folder: str | Path) -> None:
-        """Save the backbone, if it is the critic's own, and the head; `from_pretrained` loads it.
+        """Save the head, and the backbone if it is the critic's own, for `from_pretrained`.
 
         A LoRA adapter is merged into the backbone that is saved, unless that is quantized.
         """
@@ -133,7 +128,7 @@ class Critic(nn.Module):
 
 
 def backbone_of(model: Any) -> Any:
-    """Return what gives a model's last hidden states, under an adapter or not."""
+    """Return the module that computes a model's last hidden states, under any adapter."""
     if hasattr(model, "get_base_model"):
         model = model.get_base_model()
     return model.base_model

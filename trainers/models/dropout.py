@@ -13,14 +13,11 @@ from transformers import PreTrainedModel
 
 
 def disable_dropout(*models: nn.Module | None) -> None:
-    """Turn the dropout of models off, so that they are trained as they sample.
+    """Turn off the dropout of models in place, so that they are trained as they sample.
 
     TRL's `disable_dropout_in_model` does so for `torch.nn.Dropout`. Many models have a number
     instead, which their attention passes on (Granite, OPT, Llama) or reads from its configuration
     (Falcon, GPT-J). The configuration that is saved with a model stays as it is.
-
-    Args:
-        *models: changed in place; None is skipped.
     """
     lowered: dict[int, Any] = {}
     for module in (part for model in models if model is not None for part in model.modules()):

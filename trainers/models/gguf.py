@@ -33,7 +33,7 @@ def save_as_folder(file: str | Path, folder: str | Path, *, pad_token: str | Non
 
     Args:
         file: of an architecture that transformers reads from GGUF.
-        folder: is there already.
+        folder: an existing folder.
         pad_token: a padding token in place of the file's.
 
     Raises:
@@ -87,7 +87,7 @@ def _model(file: Path, reader: GGUFReader) -> Any:
 
 
 def _tie(model: Any) -> None:
-    """Share one matrix between embedding and head, where the file holds it in two quantizations.
+    """Share one matrix between embedding and head if the file holds it in two quantizations.
 
     The format cannot say that they share it. The head's is kept, the finer one in llama.cpp's own
     mixtures.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -25,8 +26,8 @@ from trainers.models.fetched import (
     make_smollm2_textcraft,
     smollm2_folder,
     smollm2_textcraft_folder,
+    tiny_folder,
 )
-from trainers.models.kernel_caches import bound_kernel_caches
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError, explain_load_errors, explain_refusals
 from trainers.options.models import (
@@ -42,28 +43,30 @@ from trainers.runs.folder import explain_missing_model
 from trainers.tokens.chat import ChatFormat, template_of
 from trainers.tokens.template_settings import with_settings
 
-TINY_FOLDER = "tiny_checkpoint"
-"""The name of the folder that `tiny` is loaded from."""
+_NAMED = {
+    TINY: tiny_folder,
+    SMOLLM2: lambda: str(fetch_smollm2()),
+    SMOLLM2_TEXTCRAFT: lambda: str(make_smollm2_textcraft()),
+}
+"""What returns the folder of a named model."""
+KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+"""The environment variables that bound oneDNN's cache of kernels, and ideep's."""
+_MOST_KERNELS = 128
+"""Those of a pass, forward and backward, with an adapter, and some more."""
 _ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder, a GGUF file or a Hugging Face id"
 
 
 def resolve_model(name: str | None) -> str:
-    """Return a name or folder that Hugging Face loads, made of a GGUF file or shipped model.
+    """Return the name or folder that Hugging Face loads, converted or fetched if need be.
 
     Raises:
-        UsageError: there is no name, it is a run's folder in which no model lies, or the model
-            cannot be fetched.
+        UsageError: there is no name, it is a run's folder without a model, or the model cannot be
+            fetched.
     """
     if not name:
         raise UsageError(f"no model is named; pass `model` with {_ALLOWED}")
-    if name == TINY:
-        from trainers.models.tiny import tiny_folder  # only this name needs the file
-
-        return tiny_folder()
-    if name == SMOLLM2:
-        return str(fetch_smollm2())
-    if name == SMOLLM2_TEXTCRAFT:
-        return str(make_smollm2_textcraft())
+    if name in _NAMED:
+        return _NAMED[name]()
     if name.endswith(".gguf"):
         return str(convert_gguf(name))
     elsewhere = explain_missing_model(name)
@@ -73,15 +76,9 @@ def resolve_model(name: str | None) -> str:
 
 
 def load_policy(args: ModelArguments, template: TemplateArguments | None = None) -> tuple[Any, Any]:
-    """Load the model and its tokenizer.
+    """Return the model and its tokenizer, with a padding token and the chat template.
 
-    Args:
-        args: which model, in which precision.
-        template: its chat template.
-
-    Returns:
-        (model, tokenizer); the tokenizer has a padding token and the chat template. Of a folder
-        that holds an adapter alone it is the base with the adapter merged into it.
+    A folder with an adapter alone gives its base with the adapter merged into it.
 
     Raises:
         UsageError: there is no such model, it has no such template, or its base is quantized.
@@ -106,17 +103,15 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
 def keep_merged_start(
     model: Any, tokenizer: Any, folder: Path, *, is_resumed: bool, write: bool
 ) -> None:
-    """Save the model that an adapter is trained on, where it was merged and lies nowhere whole.
+    """Save the merged model that an adapter is trained on, which lies nowhere else.
 
-    The adapter names the saved folder as its base. On the base of the merged one it would be
-    another policy. A resumed run goes on from what was saved, whatever the adapter's folder that
-    it began with holds now.
+    The adapter names the saved folder as its base: on the base of the merged one it would be
+    another policy. A resumed run loads it, whatever has become of the first adapter's folder.
 
     Args:
-        model: what is trained.
+        model: the trained model.
         tokenizer: its tokenizer.
-        folder: where the model is saved; one that lies there is of an earlier run, or of this one
-            where it is resumed.
+        folder: where the model is saved; an earlier run's is replaced.
         is_resumed: the run goes on from a checkpoint.
         write: False in all processes but the first.
     """
@@ -138,7 +133,7 @@ def keep_merged_start(
 
 
 def _without_adapter(base: Any, prefix: str) -> dict[str, torch.Tensor]:
-    """Return the weights of a model that an adapter is wrapped around, by their own names."""
+    """Return the weights of a model under an adapter, by their own names."""
     own = {}
     for name, weight in base.state_dict().items():
         if prefix not in name and ".modules_to_save." not in name:
@@ -146,21 +141,33 @@ def _without_adapter(base: Any, prefix: str) -> dict[str, torch.Tensor]:
     return own
 
 
+def bound_kernel_caches() -> None:
+    """Bound the memory of the kernels that a CPU keeps, unless the environment does.
+
+    oneDNN compiles a kernel for each shape of a matrix product and keeps the last 1,024, and ideep,
+    between it and torch, as many again. Turns and episodes have hundreds of lengths, and with AMX a
+    batched product's kernel takes 3 MB. Both numbers are read at the process's first product in
+    bfloat16.
+    """
+    for name in KERNEL_CACHES:
+        os.environ.setdefault(name, str(_MOST_KERNELS))
+
+
 def check_named(name: str) -> None:
-    """Check that there is a model of this name by loading its tokenizer, the smallest part.
+    """Check that a model exists by loading its tokenizer, the smallest part.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is none of this name.
     """
     with _explain(name):
         AutoTokenizer.from_pretrained(name)
 
 
 def check_loaded(model: Any) -> None:
-    """Check that what is given in place of a name is a model that writes.
+    """Check that an object is a model that generates text.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not.
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model must be {_ALLOWED}, or a loaded model, got {model!r:.60}")
@@ -175,7 +182,7 @@ def checked_model(model: Any) -> Any:
     TRL would load the folder of an adapter alone with the adapter beside the weights.
 
     Raises:
-        TypeError: it is no model that writes.
+        TypeError: it is no model that generates text.
         UsageError: there is none of this name.
     """
     if not isinstance(model, str):
@@ -209,7 +216,7 @@ def load_for_playing(
 
 
 def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple[Any, Any]:
-    """Return a model and its tokenizer, loading what is not there yet.
+    """Return a model and its tokenizer, loading those that are not there yet.
 
     Args:
         model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
@@ -240,7 +247,7 @@ def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple
 def load_tokenizer(
     name: str, template: TemplateArguments | None = None, *, revision: str | None = None
 ) -> Any:
-    """Load a model's tokenizer, with a padding token and the chat template that it is to have.
+    """Load a model's tokenizer, with a padding token and its chat template.
 
     A folder with an adapter and no tokenizer has its base's.
 
@@ -259,9 +266,9 @@ def load_tokenizer(
 
 
 def use_template(tokenizer: Any, args: Any) -> None:
-    """Give a tokenizer the chat template that options ask for, if they ask for one.
+    """Set a tokenizer's chat template, and its variables, from options that name them.
 
-    It is part of what the tokenizer saves, the variables included.
+    Both are part of the tokenizer that is saved.
 
     Args:
         tokenizer: changed in place.
@@ -323,14 +330,10 @@ def adapter_config(args: ModelArguments) -> Any:
 
 
 def inputs_left_to_autocast(model: Any, lowered: bool) -> AbstractContextManager[None]:
-    """Let a LoRA adapter take its inputs as they come.
+    """Let a LoRA adapter take its inputs as they come, if passes are computed under autocast.
 
     peft raises each input to the float32 of the adapter's weights, which autocast undoes at once.
-    The numbers are the same without that, and the copies are saved: a fifth of a decoding step.
-
-    Args:
-        model: a model with or without an adapter.
-        lowered: whether its passes are computed under autocast; without it, inputs are raised.
+    The numbers are the same without, and the copies are a fifth of a decoding step.
     """
     left: AbstractContextManager[None] = disable_input_dtype_casting(model, lowered)
     return left
@@ -350,17 +353,14 @@ def computed_in(
 def describe_policy(
     model: Any, autocast: Callable[[], AbstractContextManager[None]] | None = None
 ) -> str:
-    """Return in words which policy a loaded model is, how large, and how and where it computes.
-
-    Args:
-        model: a transformers model, or a peft model around one.
-        autocast: what its trainer computes under.
-    """
+    """Return in words a loaded model's name, size and precision, and where it computes."""
     name = str(getattr(model.config, "_name_or_path", ""))
-    # A name of ours becomes a folder when it is loaded.
-    name = TINY if Path(name).name == TINY_FOLDER else name or type(model).__name__
-    ours = {str(smollm2_folder()): SMOLLM2, str(smollm2_textcraft_folder()): SMOLLM2_TEXTCRAFT}
-    name = ours.get(name, name)
+    folders = {
+        tiny_folder(): TINY,
+        str(smollm2_folder()): SMOLLM2,
+        str(smollm2_textcraft_folder()): SMOLLM2_TEXTCRAFT,
+    }
+    name = folders.get(name, name) or type(model).__name__
     parameters = list(model.parameters())
     count = sum(parameter.numel() for parameter in parameters)
     trained = sum(parameter.numel() for parameter in parameters if parameter.requires_grad)
@@ -390,8 +390,8 @@ def _rounded(count: int) -> str:
 def context_length(config: PreTrainedConfig, limit: int | None) -> int | None:
     """Return the tokens an episode may have: `limit` or the model's context, the smaller one.
 
-    The context of a model with longrope positions (arXiv 2402.13753) is what it was first trained
-    on: one longer row changes the positions, and so the probabilities, of its whole batch.
+    The context of a model with longrope positions (arXiv 2402.13753) is the one it was first
+    trained on: one longer row changes the positions, and so the probabilities, of its whole batch.
     """
     config = config.get_text_config(decoder=True)
     rope = getattr(config, "rope_parameters", None) or {}
@@ -425,9 +425,9 @@ def save_policy(model: Any, tokenizer: Any, folder: str | Path) -> None:
 
 
 def _untie_adapted(model: Any) -> None:
-    """Give head and embedding a weight each where an adapter is to be merged into one of them.
+    """Untie head and embedding before an adapter is merged into one of them.
 
-    Merged into the weight that both share, it would change the other as well.
+    Merged into the shared weight, it would change the other as well.
     """
     embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
     is_adapted = any(isinstance(layer, BaseTunerLayer) for layer in (embedding, head))

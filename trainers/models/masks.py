@@ -18,7 +18,7 @@ def other_kinds(config: Any) -> set[str]:
 def attention_masks(
     config: Any, distances: torch.Tensor, dtype: torch.dtype
 ) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Build what a model takes as its `attention_mask`.
+    """Build the additive attention masks of a text model.
 
     Args:
         config: the text model's.
@@ -27,7 +27,7 @@ def attention_masks(
         dtype: the precision of attention.
 
     Returns:
-        (B, 1, C, L) additive masks: one, or one for each kind of layer.
+        (B, 1, C, L) masks: one, or one for each kind of layer.
     """
     distances = distances[:, None]
     masks = {"full_attention": _additive(distances < 0, dtype)}

@@ -1,4 +1,4 @@
-"""The commands' options as dataclasses: environments, rollouts, evaluation; our defaults.
+"""The commands' options as dataclasses: environments, rollouts and evaluation.
 
 Training options are in `configs`. A field's metadata has its `help`, and its bounds: `min` and
 `max`, or `above` where the bound itself is not allowed. `common_options` names the fields that
@@ -52,7 +52,7 @@ HISTORIES: dict[str, type[Any]] = {"last_turns": LastTurns, "summary": Summary, 
 
 @lru_cache
 def open_history(name: str | None, keep_last_turns: int | None) -> History:
-    """Return the history, which decides what turns see.
+    """Return the history of a name, cached.
 
     Args:
         name: one of `HISTORIES`, or `module:Class`; None is that of last turns.
@@ -84,7 +84,7 @@ def open_history(name: str | None, keep_last_turns: int | None) -> History:
 
 @dataclass(frozen=True)
 class TokenBudgets:
-    """The budgets of one environment's episodes; see `EpisodeArguments`."""
+    """The budgets of one environment's episodes, from `EpisodeArguments`."""
 
     max_tokens_per_turn: int
     max_tokens_per_episode: int | None = None
@@ -97,11 +97,11 @@ def _text(_name: str, value: Any) -> str:
 
 @dataclass
 class EpisodeArguments:
-    """The budgets of an episode, and what samples its turns.
+    """The budgets of an episode, and its backend.
 
     Those in tokens and turns are one value, or a dict of values by environment with one under
-    `"default"` (`trainers.options.values`). In Python `backend` may be a `BackendSpec`, or a
-    backend that is open already, too.
+    `"default"` (`trainers.options.values`). In Python `backend` may be a `BackendSpec`, or an open
+    backend, too.
     """
 
     _argument_group_name: ClassVar[str] = "rollout"
@@ -210,11 +210,7 @@ class EpisodeArguments:
 
     @property
     def backend_options(self) -> dict[str, Any]:
-        """`backend_kwargs` as a dict, with its secrets.
-
-        Raises:
-            ValueError: it is not a JSON object.
-        """
+        """`backend_kwargs` as a dict, with its secrets, or a `ValueError`."""
         return read_object("backend_kwargs", self.backend_kwargs)
 
     def budgets_of(self, env_id: str) -> TokenBudgets:
@@ -224,24 +220,24 @@ class EpisodeArguments:
         return TokenBudgets(turn, episode, self.history_of(env_id))
 
     def history_of(self, env_id: str) -> History:
-        """Return what decides what turns see in one environment."""
+        """Return the history of one environment's episodes."""
         keep = value_for(self.keep_last_turns, env_id)
         return open_history(value_for(self.history, env_id), keep)
 
     @property
     def longest_turn(self) -> int:
-        """The most tokens that a turn may have, in whichever environment."""
+        """The most tokens that a turn of any environment may have."""
         return max(all_values(self.max_tokens_per_turn))
 
     @property
     def longest_episode(self) -> int | None:
-        """The most tokens that an episode may have; None where one environment sets no bound."""
+        """The most tokens that an episode may have, or None if one environment sets no bound."""
         values = all_values(self.max_tokens_per_episode)
         return None if None in values else max(values)
 
     @property
     def failure_rules(self) -> FailureRules:
-        """When failed episodes stop the run, and how long broken machinery is waited for."""
+        """When failed episodes stop the run, and how long to wait for broken machinery."""
         return FailureRules(
             max_failed_share=self.max_failed_share,
             max_outage=read_seconds("max_outage", self.max_outage),
@@ -249,7 +245,7 @@ class EpisodeArguments:
 
 
 def episode_settings(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any, ...]:
-    """Return the options that decide what episodes are like, and not how they are run."""
+    """Return the options that change episodes, not how they are run."""
     return (
         *(env.env, env.max_turns, env.action_format, env.env_kwargs, env.wrapper),
         *([env.weights] if len(env.env) > 1 else []),
@@ -321,7 +317,7 @@ class EvaluationArguments:
 
 @dataclass
 class RunArguments:
-    """What a training command does besides training."""
+    """The options of a training command beside training."""
 
     _argument_group_name: ClassVar[str] = "run"
 

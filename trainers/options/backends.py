@@ -23,14 +23,13 @@ class ModelSource:
     """The model that a backend samples from.
 
     Attributes:
-        model: the loaded policy, whose training the backend follows; None where nothing is loaded
-            and the backend reads the weights at `path`.
-        path: a Hugging Face id or a folder, where there is no `model`.
-        dtype: the precision of what is loaded from `path`.
-        max_length: tokens of a sequence, at most; that of the model's context is in it if there is
-            a `model`. None has no bound.
-        autocast: returns the context that the model's trainer computes under; turns are to be
-            sampled in its precision.
+        model: the loaded policy, whose training the backend follows; None reads the weights at
+            `path`.
+        path: a Hugging Face id or a folder, without a `model`.
+        dtype: the precision of the weights at `path`.
+        max_length: tokens of a sequence, at most, the context of a `model` included. None has no
+            bound.
+        autocast: returns the context of the trainer's passes, for turns in its precision.
     """
 
     model: Any = None
@@ -46,13 +45,13 @@ class BackendSpec:
 
     Attributes:
         name: in messages and records.
-        open: returns the backend, or names as `module:function` what returns it. It is called with
+        open: returns the backend, or names such a function as `module:function`. It is called with
             a `ModelSource`, the `urls` of servers if it takes any, and the `backend_kwargs`.
         samples_from_model: it computes with the loaded model itself, which is loaded for
             evaluations too. Weights that are split over processes are refused.
         can_play_ahead: it samples while the model is trained: see
             `trainers.backends.shared.ServerBackend`.
-        gives_logprobs: it returns the log-probabilities of what it samples, which training needs.
+        gives_logprobs: it returns the log-probabilities of its samples, which training needs.
         takes_server_url: it asks servers, whose addresses are `server_url`.
         takes_kwargs: `open` takes further arguments.
     """
@@ -67,11 +66,9 @@ class BackendSpec:
 
     @classmethod
     def of(cls, backend: str | BackendSpec | Backend) -> BackendSpec:
-        """Return the spec of a backend.
+        """Return the spec of a backend, by its name, its spec or an open backend.
 
-        Args:
-            backend: its name, its spec, or a backend that is open already. Its class may have a
-                `spec` that says what it can do.
+        The class of an open one may have a `spec` with its capabilities.
 
         Raises:
             KeyError: there is no backend of this name.
@@ -107,7 +104,7 @@ class BackendSpec:
 
 
 class _Backends(Mapping[str, BackendSpec]):
-    """The specs by name. Entry points are read when they are asked for."""
+    """The specs by name. Entry points are read at each look-up."""
 
     remedy = (
         "; a package adds one of its own by an entry point of the group agentgym.backends that "

@@ -1,8 +1,8 @@
-"""Checks that options have an effect, are allowed and fit each other, before anything is played.
+"""Checks that options have an effect, are allowed and fit each other, before play begins.
 
-Episodes are played by our rollouts and evaluations play too, so what steers TRL's own generation,
-its data preparation or transformers' evaluation loop has no effect. Such an option is refused where
-its value is not the default. Whether options of TRL's fit each other is TRL's to say, unless it
+Episodes are played by our rollouts and evaluations play too, so options of TRL's own generation,
+its data preparation or transformers' evaluation loop have no effect. Such an option is refused
+if its value is not the default. Whether options of TRL's fit each other is TRL's to say, unless it
 would say it in the middle of the first step only.
 """
 
@@ -43,10 +43,10 @@ EVALUATION_METRICS = (
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an option is refused.
+    """The reason for refusing an option.
 
     Attributes:
-        remedy: what to use instead.
+        remedy: an alternative.
         unless: given the config, whether the option has its effect after all, or a value that
             asks for none.
     """
@@ -59,11 +59,7 @@ Refusals = Mapping[str, Refusal]
 
 
 def refuse_ignored(args: Any, refusals: Refusals) -> None:
-    """Refuse options that would be ignored.
-
-    Args:
-        args: a dataclass; before or after its `__post_init__`.
-        refusals: by the option's name; those that `args` has not are passed over.
+    """Refuse options of a dataclass that would be ignored, if they are not their defaults.
 
     Raises:
         UsageError: an option has a value other than its default.
@@ -126,11 +122,11 @@ def check_given(
 
     Args:
         trainer: ours, with the classes `config` and `takes` of its `args`, and with `replaced`, a
-            sentence on what it has in place of `REPLACED`.
+            sentence on its own form of `REPLACED`.
         args: the training config.
         rollout: `RolloutArguments`.
         evaluation: `EvaluationArguments`.
-        further: the arguments that it hands on to TRL's trainer.
+        further: the arguments of TRL's trainer.
 
     Raises:
         TypeError: a dataclass is something else; an argument is TRL's and would do nothing here,
@@ -164,11 +160,7 @@ Conflicts = Sequence[tuple[str, str, Callable[[Any], bool]]]
 
 
 def refuse_conflicts(args: Any, conflicts: Conflicts) -> None:
-    """Refuse options that exclude each other.
-
-    Args:
-        args: a config that TRL has completed.
-        conflicts: those of the algorithm.
+    """Refuse options of a completed config that exclude each other.
 
     Raises:
         ValueError: two of them are set.
@@ -275,8 +267,8 @@ def check_training(args: Any) -> None:
         args: an `AgentDefaults` config, after `derive_evaluation`.
 
     Raises:
-        ValueError: it would train nothing, or without the end that was meant; or what the best
-            checkpoint goes by is not measured where checkpoints are saved.
+        ValueError: it would train nothing, or never end; or the metric of the best checkpoint is
+            not measured where checkpoints are saved.
     """
     _check_checkpoints(args)
     if args.max_steps == 0:
@@ -322,10 +314,7 @@ def _check_checkpoints(args: Any) -> None:
 
 
 def check_trackers(names: Sequence[str]) -> None:
-    """Check that there are such experiment trackers, and that their packages are installed.
-
-    Args:
-        names: of `report_to`.
+    """Check the names of `report_to`, and that their packages are installed.
 
     Raises:
         UsageError: there is none of that name, or its package is missing.
@@ -453,14 +442,14 @@ def check_logprobs(backend: BackendSpec) -> None:
 
 
 def refuse_split_weights(backend: BackendSpec, *, is_split: bool) -> None:
-    """Refuse to play in passes that all processes would have to make together.
+    """Refuse a backend whose passes all processes would have to make together.
 
     Args:
-        backend: what samples.
+        backend: the backend.
         is_split: weights are split over processes, by FSDP2 or ZeRO-3.
 
     Raises:
-        UsageError: the backend would wait for ever.
+        UsageError: the processes would wait for each other for ever.
     """
     if is_split and backend.samples_from_model:
         raise UsageError(

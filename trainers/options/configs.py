@@ -1,4 +1,4 @@
-"""TRL's configs with our defaults: what all share, the model, and the algorithms that play.
+"""TRL's configs with our defaults: the shared ones, the model's, and the online algorithms'.
 
 The one place where defaults differ from TRL's, with `offline`. TRL's most used options are declared
 again, for `--help`; its other options stay as they are.
@@ -62,7 +62,7 @@ DefaultsByModel = Mapping[str, dict[str, Any]]
 
 
 def rates_by_model(default: float, own: DefaultsByModel, adapters: DefaultsByModel) -> str:
-    """Return the help of `learning_rate`, of a config's default and its defaults by model."""
+    """Return the help of `learning_rate`, with its defaults by model."""
     texts = []
     for name in (TINY, SMOLLM2, OTHERS):
         rate = own.get(name, {}).get("learning_rate", default)
@@ -73,7 +73,7 @@ def rates_by_model(default: float, own: DefaultsByModel, adapters: DefaultsByMod
 
 @dataclass
 class AgentDefaults(TemplateArguments):
-    """The defaults that all our training configs share; a mixin before TRL's config.
+    """The defaults that all our training configs share, a mixin before TRL's config.
 
     On a machine without an accelerator a run computes on the CPU, in float32 unless `bf16` is set,
     and checkpoints gradients only where a pass is large. Evaluation, checkpoints and the best model
@@ -138,7 +138,7 @@ class AgentDefaults(TemplateArguments):
 
     @property
     def device(self) -> Any:
-        """Where the model is.
+        """The model's device.
 
         Of several processes on a CPU each has a numbered one, such as `cpu:0`, which torch cannot
         load a checkpoint's optimizer to.
@@ -147,7 +147,7 @@ class AgentDefaults(TemplateArguments):
         return type(device)("cpu") if device.type == "cpu" else device
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a checkpoint's `training_args.bin` keeps: everything but secrets."""
+        """Return the contents of a checkpoint's `training_args.bin`, without secrets."""
         values = {name: value for name, value in vars(self).items() if name != "to_dict"}
         return {**masked(values), "hub_token": None}
 
@@ -155,7 +155,7 @@ class AgentDefaults(TemplateArguments):
 def defaults_for(
     config: type[AgentDefaults], model: str, *, adapter: bool = False
 ) -> dict[str, Any]:
-    """Return what a command that trains a model has in place of a config's own defaults.
+    """Return a command's defaults for a model, in place of its config's own.
 
     Args:
         config: the algorithm's.
@@ -173,7 +173,7 @@ def defaults_for(
 
 
 def derive_evaluation(args: Any) -> None:
-    """Checkpoint where there is an evaluation, and look for the best only where both are there."""
+    """Checkpoint at evaluations by default, and load the best model only with both."""
     if args.save_strategy is None:
         args.save_strategy = "steps" if args.eval_strategy == "no" else args.eval_strategy
     if args.save_steps is None:
@@ -230,7 +230,7 @@ class ModelArguments(ModelConfig):
 
 @dataclass
 class AgentOnlineConfig(AgentDefaults, GRPOConfig):
-    """`trl.GRPOConfig` with defaults for agents; each algorithm that plays extends it."""
+    """`trl.GRPOConfig` with defaults for agents, extended by each algorithm that plays."""
 
     common_options: ClassVar[tuple[str, ...]] = ("temperature", "beta")
     own_defaults = {
@@ -352,7 +352,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
     @property
     def compares_groups(self) -> bool:
-        """Episodes are compared with their group's, so those of one paid alike teach nothing."""
+        """The advantage compares groups, so groups with equal rewards teach nothing."""
         return True
 
     def __post_init__(self) -> None:

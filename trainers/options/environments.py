@@ -27,7 +27,7 @@ from wrappers.vector.ray_slot import RayActors
 
 @dataclass(kw_only=True)
 class EnvConstructionArguments:
-    """How environments are made and run, whichever they are."""
+    """How environments are made and run."""
 
     _argument_group_name: ClassVar[str] = "environment"
     common_options: ClassVar[tuple[str, ...]] = ("action_format",)
@@ -56,11 +56,7 @@ class EnvConstructionArguments:
 
     @property
     def extra_kwargs(self) -> dict[str, Any]:
-        """`env_kwargs` as a dict, with its secrets.
-
-        Raises:
-            ValueError: it is not a JSON object.
-        """
+        """`env_kwargs` as a dict, with its secrets, or a `ValueError`."""
         return read_object("env_kwargs", self.env_kwargs)
 
 
@@ -187,7 +183,7 @@ class EnvArguments(EnvConstructionArguments):
 
     @property
     def ray_actors(self) -> RayActors | None:
-        """Which Ray cluster environments run on, and how; None where they run on none.
+        """The Ray cluster of the environments and its actors' options, or None without Ray.
 
         Raises:
             ValueError: `ray_actor` is not a JSON object.
@@ -198,7 +194,7 @@ class EnvArguments(EnvConstructionArguments):
 
     @property
     def weights(self) -> list[int]:
-        """The environments' weights, in their order; all 1 without `mix`.
+        """The environments' weights, in their order, by default all 1.
 
         Raises:
             UsageError: `mix` does not fit the environments.

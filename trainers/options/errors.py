@@ -1,4 +1,4 @@
-"""Errors of the commands: of options, of libraries, a missing extra, the exit status of each."""
+"""Errors of the commands, their wording, and the exit status of each."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class BudgetSpent(Exception):
 
 
 class UsageError(ValueError):
-    """A mistake of the caller's, which the message mends.
+    """A mistake of the caller's, with its remedy.
 
-    It names arguments in backticks, as Python has them. A command shows it without a traceback and
-    words them as its options (`as_options`).
+    The message names arguments in backticks, as Python has them. A command shows it without a
+    traceback and words them as its options (`as_options`).
     """
 
 
@@ -61,32 +61,25 @@ _ARGUMENT = re.compile(r"`(?:[A-Z]\w*\.)?([a-z]\w*)(?:=([^`]*))?`")
 
 
 def as_options(message: str) -> str:
-    """Word a message as the command line has it.
+    """Return a message with --name and --name value in place of arguments in backticks.
 
-    Args:
-        message: names arguments as `name`, `name=value` or `Dataclass.name=value`, in backticks.
-
-    Returns:
-        the message with --name and --name value in their place.
+    Arguments are `name`, `name=value` or `Dataclass.name=value`.
     """
     return _ARGUMENT.sub(lambda m: f"--{m[1]}" + f" {m[2]}" * (m[2] is not None), message)
 
 
 class RefusedForGood(UsageError):
-    """Every further request of the command would meet the same: a wrong key, or no credit."""
+    """Every further request of the command would fail alike: a wrong key, or no credit."""
 
 
 @contextmanager
 def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) -> Iterator[None]:
-    """Turn what transformers and the servers' clients raise into a usage error.
+    """Turn errors of transformers and of the servers' clients into a `UsageError`.
 
     Args:
-        policy: what is loaded.
+        policy: the policy that is loaded.
         names: words that are allowed in its place.
-        otherwise: what is allowed, for the message where `policy` is none of them misspelt.
-
-    Raises:
-        UsageError: it cannot be loaded.
+        otherwise: names all that is allowed, for a `policy` that misspells none of them.
     """
     try:
         yield
@@ -110,18 +103,15 @@ OUR_PACKAGES = {"agentgym_envs", "benchmarks", "trainers", "wrappers"}
 def explain_refusals(
     *kinds: type[Exception], cannot: str = "follow the options", remedy: str = ""
 ) -> Iterator[None]:
-    """Turn what TRL and the libraries below it raise about options into a usage error.
+    """Turn errors about options, of TRL and the libraries below it, into a `UsageError`.
 
     For the time before a run has begun. An error of our own code, or of another kind, passes: it
     is a bug, and its traceback is needed.
 
     Args:
         *kinds: of the errors; by default those that stand for a wrong value or a missing package.
-        cannot: what a library cannot do where it raises one.
+        cannot: describes the failure, after "LIBRARY cannot".
         remedy: added to the message.
-
-    Raises:
-        UsageError: a library raised one.
     """
     kinds = kinds or (ImportError, OSError, RuntimeError, TypeError, ValueError)
     try:
@@ -147,17 +137,7 @@ def _raised_by(error: BaseException) -> str | None:
 
 
 def check_kind(name: str, value: Any, kind: type, *, remedy: str) -> None:
-    """Check what a Python caller has given.
-
-    Args:
-        name: the argument's.
-        value: what was given.
-        kind: what it must be.
-        remedy: how to make one.
-
-    Raises:
-        TypeError: it is something else.
-    """
+    """Raise `TypeError` with a remedy unless an argument is an instance of a class."""
     if not isinstance(value, kind):
         expected = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
         raise TypeError(f"{name} must be {expected}, got {value!r:.60}; {remedy}")
@@ -168,7 +148,7 @@ def check_output(name: str, path: str | None) -> None:
 
     Args:
         name: the option's, for the message.
-        path: the file; None where none is asked for.
+        path: the file; None checks nothing.
 
     Raises:
         UsageError: it cannot be written.
@@ -185,11 +165,7 @@ def check_output(name: str, path: str | None) -> None:
 
 
 def check_folder(name: str, path: str | Path) -> None:
-    """Check that files can be written to a folder, which need not be there yet.
-
-    Args:
-        name: the option's, for the message.
-        path: the folder.
+    """Check that files can be written to a folder, which may not exist yet.
 
     Raises:
         UsageError: nothing can be written there.
@@ -201,7 +177,7 @@ def check_folder(name: str, path: str | Path) -> None:
 
 
 def _check_place(name: str, path: str, folder: Path) -> None:
-    """Check that a folder can be made and written to, by a folder in the nearest one there is."""
+    """Check that a folder can be made and written to, by a folder in its nearest parent."""
     nearest = next(place for place in (folder, *folder.parents) if os.path.exists(place))
     problem = f"{nearest} is not a folder"
     if nearest.is_dir():
@@ -213,7 +189,7 @@ def _check_place(name: str, path: str, folder: Path) -> None:
 
 
 def run_command(command: Callable[[], int | None]) -> int:
-    """Run a command; errors that a user can mend are printed without a traceback.
+    """Run a command, and print errors that a user can mend without a traceback.
 
     Returns:
         the exit status: the command's own, 1 where an extra is missing, 2 for a mistake on the
@@ -248,6 +224,6 @@ def run_command(command: Callable[[], int | None]) -> int:
 
 
 def refuse(message: str) -> int:
-    """Print what is wrong with the command line; return the exit status for it."""
+    """Print a mistake of the command line and return its exit status."""
     print(f"agentgym: {masked(as_options(message))}\nTry: agentgym --help", file=sys.stderr)
     return 2

@@ -35,7 +35,7 @@ def preset_names() -> list[str]:
 
 
 def describe_presets() -> str:
-    """Return a line per preset, with the first line of its comment, and where the files lie."""
+    """Return a line per preset, from its comment, and the folders of the files."""
     lines = []
     for name in preset_names():
         first = (PRESETS / f"{name}.yaml").read_text("utf-8").partition("\n")[0]

@@ -1,6 +1,6 @@
-"""The model: names of models, its precision, its chat template, and the options of one to train.
+"""Names of models, a model's precision, its chat template, and the options of both.
 
-torch is imported when it is asked: no parser of options does.
+torch is imported on demand: no parser of options does.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _SIZES = {(128, 4, 1465): TINY, (576, 30, 49152): SMOLLM2}
 
 
 def own_name(model: str) -> str:
-    """Return which model's defaults a name has, or the name itself where it is another one.
+    """Return the name of ours whose defaults a model has, or its own name.
 
     Args:
-        model: a name of these, a Hugging Face id, or a folder, which may hold one of them after
+        model: a name of ours, a Hugging Face id, or a folder, which may hold one of them after
             training.
     """
     sizes = ("hidden_size", "num_hidden_layers", "vocab_size")
@@ -40,7 +40,7 @@ def own_name(model: str) -> str:
 
 
 def read_config(model: str) -> dict[str, Any]:
-    """Return a model folder's `config.json`, empty where `model` is no such folder."""
+    """Return a model folder's `config.json`, or an empty dict."""
     base = base_of_adapter(model)
     file = Path(model if base is None else base) / "config.json"
     return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
@@ -71,23 +71,18 @@ def has_accelerator() -> bool:
 
 
 def gains_by_bfloat16(model: str) -> bool:
-    """Return whether a model is trained in bfloat16 where there is no accelerator.
+    """Return whether a model is trained in bfloat16 without an accelerator.
 
-    A CPU that can multiply bfloat16 does so several times as fast as float32. There a model is
+    A CPU that can multiply bfloat16 does so several times as fast as float32. A model is then
     trained and sampled from in it, unless it is too narrow to gain by it, as `tiny` is.
-
-    Args:
-        model: the model's name, as given.
     """
     return not has_accelerator() and _cpu_has_bfloat16() and not _is_narrow(model)
 
 
 def default_dtype(model: str) -> str:
-    """Return the precision in which a model plays: bfloat16 where that is the faster one.
+    """Return the precision in which a model plays: bfloat16 if that is faster, or float32.
 
-    Args:
-        model: the model's name, as given. Without the train extra, which no model is opened
-            without, it is float32.
+    Without the train extra, which models need, it is float32.
     """
     try:
         from transformers.utils import is_torch_bf16_gpu_available
@@ -110,7 +105,7 @@ def _cpu_has_bfloat16() -> bool:
 
 
 def derive_device(args: Any) -> None:
-    """Fill in what depends on the device: precision, checkpointing, pinned memory."""
+    """Set the options that depend on the device: precision, checkpointing, pinned memory."""
     args.use_cpu = args.use_cpu or not has_accelerator()
     if args.bf16 is None and args.use_cpu:
         args.bf16 = False
@@ -121,13 +116,10 @@ def derive_device(args: Any) -> None:
 
 
 def derive_precision(model: Any, args: Any) -> None:
-    """Load weights that an adapter freezes in the precision that they are computed in.
+    """Load weights that an adapter freezes in the precision of their passes.
 
-    Autocast lowers a frozen weight anew in every pass, each sampled token's included.
-
-    Args:
-        model: the options of the model; its `dtype` is filled in.
-        args: the training config.
+    Autocast lowers a frozen weight in every pass, also for each sampled token. The `dtype` of
+    `model` is set, by the training config.
     """
     if model.dtype is None:
         model.dtype = "bfloat16" if model.use_peft and args.bf16 else "float32"
@@ -147,7 +139,7 @@ class TemplateArguments:
     )
 
     def check_template(self) -> None:
-        """Check that the file is there, and read the variables.
+        """Check that the file exists, and read the variables.
 
         Raises:
             ValueError: there is no such file, or the variables are no JSON object.
@@ -162,5 +154,5 @@ class TemplateArguments:
 
     @property
     def has_template(self) -> bool:
-        """Another template than the model's own is asked for, or another value of a variable."""
+        """A template beside the model's own is set, or a variable of it."""
         return bool(self.chat_template or self.chat_template_kwargs)

@@ -1,4 +1,4 @@
-"""What learns from saved episodes: TRL's configs with our defaults for SFT, AgentEvol and DPO.
+"""TRL's configs with our defaults for training on saved episodes: SFT, AgentEvol and DPO.
 
 And the options of their data: episodes, pairs of them, and AgentEvol's rounds.
 """
@@ -58,7 +58,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
 
 @dataclass
 class AgentEvolConfig(AgentSFTConfig):
-    """`AgentSFTConfig` for the fine-tuning of one round, which counts its steps anew."""
+    """`AgentSFTConfig` for the fine-tuning of one round, which counts its own steps."""
 
     common_options = ()
     own_defaults = {
@@ -118,7 +118,7 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
 
 
 def _trajectory_files(use: str) -> Any:
-    """Return the field of files of trajectories, and what they are for."""
+    """Return the field of files of trajectories, with their use."""
     files = "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several."
     return option([], f"{files} {use}", action="extend")
 
@@ -170,7 +170,7 @@ class PairArguments:
 
 @dataclass
 class AgentEvolArguments:
-    """How a policy evolves."""
+    """The rounds of AgentEvol."""
 
     _argument_group_name: ClassVar[str] = "evolution"
     common_options: ClassVar[tuple[str, ...]] = (

@@ -74,7 +74,7 @@ class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
 
 
 def common_options(kind: type) -> list[str]:
-    """Return the fields of a dataclass that `--help` shows, in its order: base classes' first.
+    """Return the fields of a dataclass that `--help` shows, in its order, base classes' first.
 
     A class names them in `common_options`, those that it inherits from TRL included; of a class
     without such a list all are shown that it declares itself.
@@ -88,18 +88,13 @@ def common_options(kind: type) -> list[str]:
 
 
 class OptionParser(argparse.ArgumentParser):
-    """argparse's parser, which says what a misspelt option may have meant, and hides secrets.
-
-    Args:
-        prog: what the user typed, for the usage line.
-        **kwargs: of `argparse.ArgumentParser`.
-    """
+    """argparse's parser, with hints for misspelt options, and hidden secrets."""
 
     def __init__(self, prog: str, **kwargs: Any) -> None:
         super().__init__(prog, allow_abbrev=False, **kwargs)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """Parse as argparse does; an unknown option is told before anything else that is wrong."""
+        """Parse as argparse does, but report an unknown option first."""
         words = list(sys.argv[1:] if args is None else args)
         return super().parse_args(self._with_known_names(words), namespace)
 
@@ -116,7 +111,7 @@ class OptionParser(argparse.ArgumentParser):
             raise
 
     def _with_known_names(self, words: list[str]) -> list[str]:
-        """Spell options as the parser does, with - or _, and refuse those that it has not."""
+        """Spell options as the parser does, with - or _, and refuse unknown ones."""
         named = [option for option in self._option_string_actions if option.startswith("--")]
         known = {_with_underscores(option): option for option in named}
         end = words.index("--") if "--" in words else len(words)
@@ -145,10 +140,10 @@ class CommandParser(OptionParser):
 
     Args:
         dataclass_types: the dataclasses, in the order they come back.
-        command: what the user typed, for the usage line.
-        description: what the command does.
+        command: the command as typed, for the usage line.
+        description: of the command.
         first: fields that the help shows before all others.
-        config_name: the TRL config whose options are all accepted; None where there is none.
+        config_name: the TRL config whose options are all accepted; None without one.
     """
 
     def __init__(
@@ -190,10 +185,7 @@ class CommandParser(OptionParser):
         self._files_read: list[str] = []
 
     def parse(self, argv: Sequence[str] | None = None) -> tuple[Any, ...]:
-        """Return one instance of each dataclass.
-
-        Bad values end the program with a usage error, as argparse does.
-        """
+        """Return one instance of each dataclass. A bad value ends the program, as argparse does."""
         arguments = list(sys.argv[1:] if argv is None else argv)
         named = {_with_underscores(word) for word in arguments}
         if "--help_all" in named:
@@ -215,7 +207,7 @@ class CommandParser(OptionParser):
         return tuple(values)
 
     def peek(self, argv: Sequence[str] | None, name: str) -> Any:
-        """Return one option's value before the rest is parsed; only `--config` must be right."""
+        """Return one option's value, parsed before the rest, which may be wrong."""
         arguments = list(sys.argv[1:] if argv is None else argv)
         if {"-h", "--help", "--help_all"} & {*arguments, *map(_with_underscores, arguments)}:
             return self.get_default(name)
@@ -319,12 +311,10 @@ _TRUE, _FALSE = ("yes", "true", "t", "y", "1"), ("no", "false", "f", "n", "0")
 
 
 def add_options(parser: argparse.ArgumentParser, kind: type) -> None:
-    """Add an option for each field of a dataclass, in a group of their own if the class names one.
+    """Add an option for each field of a dataclass, in the group that the class names.
 
-    Args:
-        parser: takes the options.
-        kind: the dataclass. A field's metadata holds its `help`, its `aliases`, and what else
-            `add_argument` takes; the bounds that `check_bounds` reads are left out.
+    A field's metadata holds its `help`, its `aliases`, and further arguments of `add_argument`,
+    beside the bounds of `check_bounds`.
     """
     title = getattr(kind, "_argument_group_name", None)
     group = parser if title is None else parser.add_argument_group(title)
@@ -335,11 +325,7 @@ def add_options(parser: argparse.ArgumentParser, kind: type) -> None:
 
 
 def read_switch(text: str) -> bool:
-    """Read a value such as `yes` or `false`.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read a value such as `yes` or `false`, or raise `ArgumentTypeError`."""
     if text.lower() in _TRUE:
         return True
     if text.lower() in _FALSE:

@@ -1,4 +1,4 @@
-"""The options of the policy: who plays, how it is opened, and the file of served policies."""
+"""The options of the policy: its name, how it is opened, and the file of served policies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PER = 1e6
 
 @dataclass(frozen=True)
 class Prices:
-    """What a million tokens cost, in whatever currency.
+    """The price of a million tokens, in any currency.
 
     Attributes:
         prompt: tokens that are read.
@@ -49,7 +49,7 @@ class Prices:
     cached: float | None = None
 
     def cost(self, prompt_tokens: int, cached_tokens: int, completion_tokens: int) -> float:
-        """Return what a request cost; `prompt_tokens` includes the cached ones."""
+        """Return the cost of a request, whose `prompt_tokens` include the cached ones."""
         cached = self.prompt if self.cached is None else self.cached
         read = (prompt_tokens - cached_tokens) * self.prompt + cached_tokens * cached
         return (read + completion_tokens * self.completion) / _PER
@@ -61,7 +61,7 @@ class Endpoint:
 
     Attributes:
         endpoint: the address, which ends in /v1 as a rule, without its secrets.
-        name: what the policy is called in results; empty takes the model's name.
+        name: the policy's in results; empty takes the model's name.
         model: the model's name there; None takes the only one that is served.
         key: the environment variable that holds the key.
         sampling: further fields of each request; None leaves one out.
@@ -77,15 +77,12 @@ class Endpoint:
 
     @property
     def identity(self) -> str:
-        """What makes it another policy: all but its name, key and prices."""
+        """The text that tells policies apart: everything but name, key and prices."""
         return repr((self.endpoint, self.model, sorted(masked(dict(self.sampling)).items())))
 
 
 def read_policies(path: str | Path) -> dict[str, Endpoint]:
-    """Read a YAML file that lists policies.
-
-    Returns:
-        the policies by name, in the order of the file.
+    """Read a YAML file that lists policies, and return them by name, in its order.
 
     Raises:
         ValueError: the file is not there, or holds something else.
@@ -187,7 +184,7 @@ def check_baseline(policy: str, baselines: Mapping[str, Collection[str]]) -> Non
         baselines: those of each environment, by its name.
 
     Raises:
-        UsageError: one has it not.
+        UsageError: one does not have it.
     """
     name = policy.removeprefix(BASELINE)
     lacking = [env for env, names in baselines.items() if name not in names]
@@ -202,7 +199,7 @@ def check_baseline(policy: str, baselines: Mapping[str, Collection[str]]) -> Non
 
 @dataclass
 class PolicyLoadingArguments(TemplateArguments):
-    """How a policy is opened, whichever it is."""
+    """How a policy is opened."""
 
     _argument_group_name: ClassVar[str] = "policy"
     common_options: ClassVar[tuple[str, ...]] = ("dtype", "api_model", "policies", "max_cost")
@@ -246,17 +243,13 @@ class PolicyLoadingArguments(TemplateArguments):
 
     @property
     def named(self) -> dict[str, Endpoint]:
-        """What `policies` lists, by name.
-
-        Raises:
-            ValueError: it is no such file.
-        """
+        """The policies of the file `policies`, by name, or a `ValueError`."""
         return {} if self.policies is None else read_policies(self.policies)
 
 
 @dataclass
 class PolicyArguments(PolicyLoadingArguments):
-    """Who plays, and how it is opened."""
+    """The policy's name, and how it is opened."""
 
     policy: str = option(
         "expert",
@@ -306,7 +299,7 @@ class PolicyArguments(PolicyLoadingArguments):
 
     @property
     def settings(self) -> list[tuple[str, Any]]:
-        """What decides how the policy speaks, beside its name, where it is not the default."""
+        """The options beside its name that change the policy, if they are not the defaults."""
         plain = {option.name: option.default for option in fields(self)}
         chosen = [(name, getattr(self, name)) for name in _SPEAKING]
         changed = [(name, value) for name, value in chosen if value != plain[name]]
@@ -331,7 +324,7 @@ class PolicyArguments(PolicyLoadingArguments):
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where a served policy is asked, and how; `api_kwargs` wins over the file's sampling."""
+        """The served policy's endpoint. `api_kwargs` overrides the file's sampling."""
         entry = self.named.get(self.policy) or Endpoint(self.policy, model=self.api_model)
         further = read_object("api_kwargs", self.api_kwargs)
         return replace(entry, sampling={**entry.sampling, **further})

@@ -1,7 +1,5 @@
 """Options as fields of dataclasses, and how their values are read and checked.
 
-Values are numbers and names, JSON objects, times, classes, and such as differ by environment.
-
 An option that may differ between the environments of a run is given as `--max_turns 20` for all, as
 `--max_turns TextCraft=30` for one, or as both together. In Python, and as a mapping in an option
 file, it is a value, or `{"TextCraft": 30, "default": 20}`.
@@ -36,11 +34,11 @@ def option(default: Any, help_text: str, **metadata: Any) -> Any:
     """Return the field of an option.
 
     Args:
-        default: of which a list is made anew for each dataclass.
-        help_text: what `--help` says.
+        default: copied for each dataclass if it is a list.
+        help_text: shown by `--help`.
         **metadata: its bounds (`BOUNDS`), its `choices`, whose `remedy` ends the message about
-            another value, its `aliases`, what `read_by_environment` reads it with (`read`), and
-            what else argparse's `add_argument` takes.
+            another value, its `aliases`, the function that reads a value by environment (`read`),
+            and further arguments of `add_argument`.
     """
     metadata = {"help": help_text, **metadata}
     if isinstance(default, list):
@@ -49,7 +47,7 @@ def option(default: Any, help_text: str, **metadata: Any) -> Any:
 
 
 def check_bounds(args: Any) -> None:
-    """Check a dataclass's fields: numbers are numbers, and values keep to their metadata.
+    """Check that a dataclass's numbers are numbers, and that values keep to their metadata.
 
     None has no bounds.
 
@@ -86,11 +84,7 @@ def _check_value(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
 
 
 def read_object(name: str, text: str | None) -> dict[str, Any]:
-    """Read an option that holds a JSON object.
-
-    Args:
-        name: the option's, for the message.
-        text: what it was given, hidden or not; None means an empty object.
+    """Read an option that holds a JSON object, hidden or not. None means an empty object.
 
     Raises:
         ValueError: it is not a JSON object.
@@ -110,14 +104,7 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def read_seconds(name: str, text: str) -> float:
-    """Read an option that holds a length of time, such as `90`, `90s`, `10m` or `2h`.
-
-    Args:
-        name: the option's, for the message.
-        text: what it was given.
-
-    Returns:
-        seconds.
+    """Return the seconds of an option that holds a duration, such as `90`, `90s`, `10m` or `2h`.
 
     Raises:
         ValueError: it has another form.
@@ -137,8 +124,8 @@ def read_weights(name: str, given: Weights | None, of: Sequence[str]) -> list[in
 
     Args:
         name: the option's, for the message.
-        given: what it was given; None weighs all alike.
-        of: what is weighed.
+        given: its value; None weighs all alike.
+        of: names the things.
 
     Returns:
         whole numbers in the same proportion, as small as can be.
@@ -173,7 +160,7 @@ _NAMED = re.compile(r"([A-Za-z][\w./:-]*)=(.*)", re.DOTALL)
 
 
 class CollectValues(argparse.Action):
-    """Collects what an option is given, which may be repeated; the first one drops the default."""
+    """Collects the values of an option that may be repeated. The first one drops the default."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         """Add the values of one occurrence."""
@@ -199,7 +186,7 @@ COUNT_BY_ENVIRONMENT: dict[str, Any] = {"min": 1, "read": _whole_number, **BY_EN
 
 
 def split_name(text: Any) -> tuple[str, Any]:
-    """Return the environment's name and the value of `NAME=VALUE`; without a name it is empty."""
+    """Return the environment's name, which may be empty, and the value of `NAME=VALUE`."""
     match = _NAMED.fullmatch(text) if isinstance(text, str) else None
     return (match[1], match[2]) if match else ("", text)
 
@@ -208,10 +195,7 @@ def read_by_environment(args: Any) -> None:
     """Read a dataclass's options that may differ between environments.
 
     Each becomes one value, or a dict of values by environment, with one under `"default"` unless
-    that is None.
-
-    Args:
-        args: a dataclass; `read` in the metadata of a field reads a value, given the option's name.
+    that is None. `read` in a field's metadata reads a value, given the option's name.
 
     Raises:
         ValueError: a value cannot be read.
@@ -267,13 +251,7 @@ def is_name_of(label: str, env_id: str) -> bool:
 
 
 def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> dict[str, Any]:
-    """Return the kwargs of one environment: the shared ones, then those under its name.
-
-    Args:
-        kwargs: the option's JSON object.
-        env_id: the environment.
-        env_ids: those of the run.
-    """
+    """Return the kwargs of one environment: the shared ones, then those under its name."""
     common: dict[str, Any] = {}
     own: dict[str, Any] = {}
     for key, value in kwargs.items():
@@ -309,7 +287,7 @@ def check_names(args: Any, env_ids: Iterable[str]) -> None:
 
 
 def load_attribute(name: str) -> Any:
-    """Import what `"module:attribute"` names.
+    """Import the object that `"module:attribute"` names.
 
     Raises:
         ValueError: the name has another form, or there is no such attribute.

@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible server answers and refuses, in the forms that servers give it."""
+"""Reads the answers and refusals of OpenAI-compatible servers, in their various forms."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def read_answer(body: Any) -> Answer:
 
     Content may be text, null or a list of parts; reasoning may stand in `reasoning_content`
     (DeepSeek, vLLM), `reasoning` (OpenRouter) or parts of its own. Of several tool calls the first
-    counts, for an episode plays one action a turn. A refusal is text that is marked as one, in
-    OpenAI's field of its own too.
+    counts, for an episode plays one action a turn. A refusal is marked text, or in OpenAI's field.
 
     Raises:
         ValueError: it holds no message, or the message broke off: OpenRouter answers with status
@@ -72,19 +71,19 @@ def read_answer(body: Any) -> Answer:
 def is_within_thought(answer: Answer) -> bool:
     """Return whether an answer may have been cut off before its thought ended.
 
-    The server's chat template may have opened the thought, which nothing tells then; so a text that
-    was cut counts as a thought unless one has ended before it, in the text or apart from it. A tool
-    call of the server's is none, and its arguments are JSON only where they are whole.
+    The server's chat template may have opened the thought invisibly. So a text that was cut counts
+    as a thought unless one has ended before it, in the text or apart from it. A tool call of the
+    server's is none: its arguments are JSON only if they are complete.
     """
     has_ended = answer.is_call or strip_thinking(answer.text) not in (answer.text, CUT_THOUGHT)
     return answer.finish_reason == CUT and not (has_ended or (answer.reasoning and answer.text))
 
 
 def read_usage(body: Any) -> Answer:
-    """Read what a server counted and charged for an answer, whatever the answer is.
+    """Read the tokens and the charge that a server reports for an answer.
 
     Some count reasoning apart from `completion_tokens` (xAI, gateways to Gemini), and charge it:
-    what the total has more than the prompt is the completion.
+    the completion is the total without the prompt.
     """
     usage = body.get("usage") if isinstance(body, dict) else None
     usage = usage if isinstance(usage, dict) else {}
@@ -149,17 +148,12 @@ def is_filtered(error: RequestRefused) -> bool:
 
 
 def is_of_one_prompt(error: RequestRefused) -> bool:
-    """Return whether a refusal may be of this prompt alone; it may be of every request's form."""
+    """Return whether a refusal may concern this prompt alone, not the form of every request."""
     return error.status in (400, 413, 422, 451)
 
 
 def explained(error: RequestRefused, *, key: str) -> RefusedForGood:
-    """Return the sentence for a refusal that every request meets.
-
-    Args:
-        error: the refusal.
-        key: the environment variable of the key.
-    """
+    """Return the error for a refusal that every request meets, naming the key's variable."""
     if error.status in (401, 403):
         return RefusedForGood(f"{error}; put the server's key into the environment variable {key}")
     if error.status in (200, 404):  # 200: a web page

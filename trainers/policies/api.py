@@ -49,7 +49,7 @@ class _Conversation:
 
     Attributes:
         num_tokens: of the last request and its answer, as the server counted them.
-        request: what is asked now.
+        request: the pending request.
     """
 
     num_tokens: int = 0
@@ -57,7 +57,7 @@ class _Conversation:
 
 
 class _Request:
-    """An answer on its way; see `Waitable`."""
+    """A pending answer, as a `Waitable`."""
 
     deadline = None
 
@@ -96,17 +96,14 @@ class APIPolicy(Policy):
         client: the server.
         model: the model's name there.
         budgets: `max_tokens_per_turn`, `max_tokens_per_episode` as the server counts tokens, and
-            what a turn sees of its episode.
+            the history.
         seed: of the requests' seeds, together with a batch's stream; each turn of each episode has
             its own.
         fields: further fields of each request; None leaves one out.
         name: recorded as the trajectories' policy.
         prices: of the tokens; None takes the cost that the server reports, if it does.
-        ledger: what was paid for, and what may be spent.
+        ledger: the costs so far, and their bound.
         key: the environment variable of the server's key, for messages.
-
-    Attributes:
-        ledger: what was paid for.
     """
 
     is_asynchronous = True
@@ -138,7 +135,7 @@ class APIPolicy(Policy):
         self._is_proven = False  # the server has answered some request
 
     def instruction(self, env_id: str, system_prompt: str) -> str:
-        """Return the instruction with what the history adds to it."""
+        """Return the instruction with the history's addition."""
         return self._budgets.history_of(env_id).instruction(system_prompt)
 
     def begin_batch(
@@ -181,13 +178,13 @@ class APIPolicy(Policy):
         ]
 
     def leave(self, episode: Episode) -> None:
-        """Forget the episode's conversation, and the answer that nobody waits for any more."""
+        """Forget the episode's conversation, and cancel its request."""
         conversation = self._conversations.pop(episode.key, None)
         if conversation is not None and conversation.request is not None:
             conversation.request.cancel()
 
     def _finish(self) -> None:
-        """Wait for what the server is answering, which is to be paid for and kept."""
+        """Wait for the answers that the server is writing, since they cost money."""
         requests = [request for request in self.pending() if request.future is not None]
         for request in requests:
             request.cancel()
@@ -244,7 +241,7 @@ class APIPolicy(Policy):
         return replace(answer, cost=self._prices.cost(*counts))
 
     def _answer(self, episode: Episode) -> PolicyAnswer | None:
-        """Return the answer for an episode; None while it is pending, or held."""
+        """Return the answer for an episode, or None while it is pending or held."""
         conversation = self._conversations[episode.key]
         request = conversation.request
         if request is None:
@@ -285,7 +282,7 @@ class APIPolicy(Policy):
         raise explained(error, key=self._key) from error
 
     def _is_held(self, request: _Request) -> bool:
-        """Whether the request failed with a refusal that may be of this prompt or of every request.
+        """Return whether the request failed with a refusal that may concern this prompt or all.
 
         It is held until the server accepts some request, which decides.
         """
@@ -301,7 +298,7 @@ class APIPolicy(Policy):
     def _check_some_accepted(
         self, episodes: Sequence[Episode], answers: Sequence[PolicyAnswer | None]
     ) -> None:
-        """End where every request is refused, for a reason that is not of its prompt."""
+        """Raise an error if every request is refused, for a reason that is not of its prompt."""
         for episode, answer in zip(episodes, answers, strict=True):
             request = self._conversations[episode.key].request
             if answer is None and request is not None and request.future is not None:
@@ -311,7 +308,7 @@ class APIPolicy(Policy):
 
 
 def _messages(trajectory: Trajectory, history: History) -> list[dict[str, str]]:
-    """Return what the next turn sees as the messages of a request."""
+    """Return the messages of a request, from the next turn's view of the episode."""
     view = view_of(history, trajectory)
     texts = [("system", trajectory.system_prompt)] if trajectory.system_prompt else []
     for observation, turn in zip(view.observations, view.turns, strict=False):
@@ -354,10 +351,10 @@ def open_api_policy(
     """Open the policy behind a server that `args` name.
 
     Args:
-        args: who plays.
+        args: the policy's options.
         budgets: of its episodes.
         seed: of the requests' seeds.
-        client: what `open_client` returned for the same policy, where it is open already.
+        client: an open connection, from `open_client`.
 
     Raises:
         UsageError: the server serves no such model, or several and none is named; or its key is not

@@ -43,15 +43,15 @@ class ModelPolicy(Policy):
         chat: encodes observations and decodes turns.
         sampling: how to sample a turn; `stop_ids` left empty are the chat format's. A batch may
             have another temperature.
-        max_episode_tokens: tokens in view at once, the prompt included; None takes what the backend
-            can hold. An episode whose next turn has no room is truncated by `"token_budget"`; one
+        max_episode_tokens: tokens in view at once, the prompt included; None takes the backend's
+            maximum. An episode whose next turn has no room is truncated by `"token_budget"`; one
             whose first prompt has none has no turns and no trace.
-        history: what a turn sees of its episode; by default all turns before it. A turn that sees
-            something else than these starts a trace (`trainers.tokens.history`).
+        history: selects each turn's view of its episode; by default all turns before it. A turn
+            whose view is no continuation starts a trace (`trainers.tokens.history`).
         budgets_of: returns the budgets of an environment's episodes by its id, in place of
             `sampling.max_new_tokens`, `max_episode_tokens` and `history`.
-        seed: every batch reseeds the backend by it and the batch's stream, so that what is sampled
-            depends on nothing that was sampled before; None never reseeds.
+        seed: every batch reseeds the backend by it and the batch's stream, so that samples depend
+            on none before; None never reseeds.
         name: recorded as the trajectories' policy.
         records_tokens: episodes keep their token traces; without log-probabilities they have none.
 
@@ -138,11 +138,11 @@ class ModelPolicy(Policy):
         Args:
             model: the policy, on its device; it may be in training.
             tokenizer: the model's.
-            budgets: the token budgets of an episode, and what samples its turns.
+            budgets: the token budgets of an episode, and its backend.
             name: recorded as the trajectories' policy.
-            seed: of what is sampled.
+            seed: of the sampling.
             sampling: how tokens are sampled, within the budgets; None samples among all.
-            autocast: what the trainer of the model computes under.
+            autocast: the context of the trainer's passes.
             machinery: the run's, with the servers that sample; None has not worked yet.
         """
         machinery = Machinery(budgets.failure_rules) if machinery is None else machinery
@@ -156,15 +156,7 @@ class ModelPolicy(Policy):
     def between_trainings(
         cls, model: ModelArguments, args: Any, budgets: EpisodeArguments, *, name: str, seed: int
     ) -> ModelPolicy:
-        """Load the policy that plays for a trainer before it trains, in the trainer's precision.
-
-        Args:
-            model: which model.
-            args: the training config.
-            budgets: as in `of_model`.
-            name: as in `of_model`.
-            seed: as in `of_model`.
-        """
+        """Load the policy that plays before a trainer trains, in the precision of `args`."""
         loaded, tokenizer = load_for_playing(model, args)
         lowered = torch.float16 if args.fp16 else torch.bfloat16
         autocast = partial(
@@ -173,13 +165,13 @@ class ModelPolicy(Policy):
         return cls.of_model(loaded, tokenizer, budgets, name=name, seed=seed, autocast=autocast)
 
     def instruction(self, env_id: str, system_prompt: str) -> str:
-        """Return the instruction with what the history adds to it."""
+        """Return the instruction with the history's addition."""
         return self._budgets_of(env_id).history.instruction(system_prompt)
 
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
-        """Reseed the backend, give it the present weights, and sample at a temperature."""
+        """Reseed the backend, send it the present weights, and set the temperature."""
         if self.seed is not None:
             self.backend.reseed(batch_seed(self.seed, stream))
         self.backend.sync_weights(global_step)
@@ -232,14 +224,14 @@ class ModelPolicy(Policy):
         self.backend.finish([episode.key for episode in episodes])
 
     def leave(self, episode: Episode) -> None:
-        """Put an episode's traces on record, and free its row."""
+        """Record an episode's traces, and free its row."""
         history = self._histories.pop(episode.key, None)
         self.backend.finish([episode.key])
         if history is not None and episode.trajectory.turns and self._records_tokens:
             episode.trajectory.traces = history.traces
 
     def _read(self, episode: Episode) -> int:
-        """Bring into view what an episode's turn sees; return how many tokens may be sampled."""
+        """Encode the next turn's view of an episode and return the tokens left to sample."""
         budgets = self._budgets_of(episode.trajectory.env_id)
         tokens = self._histories.get(episode.key)
         if tokens is None:

@@ -1,4 +1,4 @@
-"""Opens the policy that a command names: a model, the expert, chance or a server's model.
+"""Opens the policy that a command names: a model, the expert, the random one or a server's.
 
 Torch is imported only when a model is opened.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class OpenModel(NamedTuple):
-    """A model that is ready to sample: a `Backend`, and its tokenizer."""
+    """A `Backend` that is ready to sample, and its tokenizer."""
 
     backend: Any
     tokenizer: Any
@@ -48,15 +48,14 @@ def open_environments(
     """Open the environments that `env` names.
 
     Args:
-        env: an id or short name, or several; or how environments are made; ready ones are returned
-            as they are.
-        policy: who plays. One behind a server is asked for no more episodes at once than it takes
-            requests: the fewer are under way, the fewer are lost where the play is broken off.
-        episodes: how many a batch plays; the default for `EnvArguments.num_envs`.
+        env: an id or short name, or several; or their options; open ones are returned as they are.
+        policy: the policy. One behind a server plays no more episodes at once than it takes
+            requests: an interruption loses the pending ones.
+        episodes: of a batch; the default for `EnvArguments.num_envs`.
 
     Raises:
         TypeError: it is something else.
-        UsageError: none is named, or one cannot be made as told.
+        UsageError: none is named, or one cannot be made with these options.
     """
     if isinstance(env, Environments):
         return env
@@ -76,10 +75,10 @@ def open_environments(
 
 
 def check_backend(policy: PolicyArguments, budgets: EpisodeArguments) -> None:
-    """Check that a policy is sampled by the backend that is named for it.
+    """Check that the named backend samples from the named policy.
 
     Raises:
-        UsageError: it is no model that is loaded here.
+        UsageError: the policy is no model that is loaded here.
     """
     if budgets.backend != EpisodeArguments.backend and not policy.is_loaded:
         raise UsageError(
@@ -99,15 +98,14 @@ def open_policy(
     """Open the policy that `args` name.
 
     Args:
-        args: who plays.
-        budgets: a model's token budgets, and what samples its turns.
-        seed: of what the policy draws.
-        model: what `open_model` returned for the same policy, where it is open already.
-        client: what `open_client` returned for it, where it is behind a server.
+        args: the policy's options.
+        budgets: a model's token budgets, and its backend.
+        seed: of the policy's draws.
+        model: from `open_model`, for the same policy.
+        client: from `open_client`, for the same policy.
 
     Raises:
-        UsageError: there is no such policy, the options do not fit it, or its server refuses
-            them.
+        UsageError: there is no such policy, the options do not fit it, or its server refuses them.
     """
     if is_text_policy(args.policy):
         return scripted_policy(args.policy, seed=seed)
@@ -139,7 +137,7 @@ def open_rollout(
     model: OpenModel | None = None,
     client: JSONClient | None = None,
 ) -> Rollout:
-    """Open the policy that `args` name, as `open_policy` does, and return what plays with it.
+    """Open the policy that `args` name, see `open_policy`, and return a rollout of it.
 
     Raises:
         UsageError: as `open_policy`, or an environment has no baseline of the name.
@@ -151,15 +149,10 @@ def open_rollout(
 
 
 def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
-    """Open the model that `args` name.
-
-    Args:
-        args: who plays: neither a text policy nor an address.
-        budgets: what samples its turns.
+    """Open the model that `args` name, with the backend of `budgets`.
 
     Raises:
-        UsageError: there is no such policy, the options do not fit it, or its server refuses
-            them.
+        UsageError: there is no such policy, the options do not fit it, or its server refuses them.
     """
     from trainers.backends.open import load_backend
     from trainers.models.loading import load_for_playing, load_tokenizer, resolve_model
@@ -181,10 +174,7 @@ def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
 
 
 def check_model(args: PolicyArguments) -> None:
-    """Check that there is a model of this name by loading its tokenizer, the smallest part.
-
-    Args:
-        args: who plays: neither a text policy nor an address.
+    """Check that a model exists by loading its tokenizer, the smallest part.
 
     Raises:
         UsageError: there is none, or it has no such chat template.

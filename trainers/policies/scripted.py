@@ -1,4 +1,4 @@
-"""Policies without tokens: the environment's expert and baselines, chance, and any function."""
+"""Policies without tokens: experts and baselines, the random policy, and any function."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RandomPolicy(Policy):
     the observations.
 
     Args:
-        seed: each task's draws follow from it and the task's place in the list.
+        seed: determines each task's draws, with the task's place in the list.
     """
 
     name = "random"
@@ -70,7 +70,7 @@ class RandomPolicy(Policy):
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
-        """Draw from now on what `seed` and `stream` name; without a stream, what `seed` names."""
+        """Seed the draws by `seed` and `stream`, or by `seed` alone without a stream."""
         self._batch_seed = batch_seed(self._seed, stream) if stream else self._seed
 
     def act(self, episodes: Sequence[Episode]) -> list[Reply]:
@@ -78,7 +78,7 @@ class RandomPolicy(Policy):
         return [self._draw(episode) for episode in episodes]
 
     def leave(self, episode: Episode) -> None:
-        """Forget what the episode said."""
+        """Forget the episode's words."""
         self._random.pop(episode.key, None)
         self._seen.pop(episode.key, None)
 
@@ -98,7 +98,7 @@ class RandomPolicy(Policy):
 
 
 class FunctionPolicy(Policy):
-    """Plays what a function of the observations returns.
+    """Plays the completions that a function of the observations returns.
 
     Args:
         function: takes an episode's observations so far and returns a completion.
@@ -165,7 +165,7 @@ def play(
 
     Args:
         env: where to play, as in `Rollout`.
-        task_ids: the tasks; more than there are slots is fine.
+        task_ids: the tasks; there may be more than slots.
         policy: `"expert"`, `"expert:privileged"`, `"random"`, `"baseline:NAME"`, a function from
             the observations so far to a completion, or a `Policy`.
         global_step: optimizer step, for the record.

@@ -110,7 +110,7 @@ class ChatFormat:
 
     @property
     def thinks(self) -> bool:
-        """The template opens a thought, has markup of its own for one, or may be told not to."""
+        """The template opens a thought, has markup for one, or has a variable to turn it off."""
         if self.form.is_quiet:
             return False
         readable = read_variables(self.template)
@@ -147,7 +147,7 @@ class ChatFormat:
         return self.encoder.encode([*pieces, Piece(frames.user_to_policy)])
 
     def observation_ids(self, observation: str, *, closed: bool) -> list[int]:
-        """Encode what stands between the policy's last sampled id and its next one.
+        """Encode the text between the policy's last sampled id and its next one.
 
         Args:
             observation: the environment's answer.
@@ -165,7 +165,7 @@ class ChatFormat:
         return ids[1:] if closed else ids
 
     def action_ids(self, completion: str) -> list[int]:
-        """Encode a turn that somebody else wrote, its stop id included.
+        """Encode a turn that the policy did not sample, its stop id included.
 
         A thought that the template opens is closed, and one that the text has is not opened twice.
         """
@@ -185,11 +185,11 @@ class ChatFormat:
     def view_ids(
         self, trajectory: Trajectory, view: View, sampled: Sequence[list[int]]
     ) -> list[int]:
-        """Encode what a turn sees, up to where the policy's turn begins.
+        """Encode a turn's view, up to where the policy's turn begins.
 
         Args:
             trajectory: the episode.
-            view: what the turn sees of it.
+            view: the view.
             sampled: the ids of each turn, its stop id included.
 
         Returns:
@@ -203,12 +203,7 @@ class ChatFormat:
         return ids
 
     def ids_after(self, trajectory: Trajectory, history: History = ALL_TURNS) -> list[int]:
-        """Return what the policy would have in view next, after an episode with traces.
-
-        Args:
-            trajectory: the episode.
-            history: what its turns saw.
-        """
+        """Return the ids of the policy's next view, after an episode with traces."""
         sampled = [ids for trace in trajectory.traces for ids in trace.sampled_turns()]
         return self.view_ids(trajectory, view_of(history, trajectory), sampled)
 
@@ -219,13 +214,12 @@ class ChatFormat:
 
         Args:
             trajectory: the episode.
-            history: what a turn sees; a turn that sees no more than the ones before continues
-                their trace, another one begins a trace.
+            history: selects views; a view that continues the last trace extends it, another one
+                begins a trace.
 
         Returns:
-            The traces in which something is trained, or the first where nothing is. `action_mask`
-            is 1 on the text and stop id of every turn but those that are not `trained`; logprobs
-            are 0.
+            The traces in which something is trained, or the first one. `action_mask` is 1 on the
+            text and stop id of every turn but those that are not `trained`; logprobs are 0.
         """
         instruction = history.instruction(trajectory.system_prompt)
         traces: list[TokenTrace] = []
@@ -283,11 +277,11 @@ class ChatFormat:
 
 
 def grow(traces: list[TokenTrace], prompt_ids: list[int]) -> None:
-    """Let the last trace grow to a prompt that continues it; otherwise begin a new one.
+    """Append to the last trace up to a prompt that continues it, or begin a new trace.
 
     Args:
         traces: an episode's.
-        prompt_ids: (P,) what the policy has in view now.
+        prompt_ids: (P,) the policy's present view.
     """
     known = traces[-1].ids if traces else None
     if known is not None and prompt_ids[: len(known)] == known:
@@ -314,7 +308,7 @@ def find_stop_ids(encoder: PieceEncoder, turn_end: str, *, within: str = "") -> 
 
     Args:
         encoder: the tokenizer's.
-        turn_end: what stands behind a turn.
+        turn_end: the text behind a turn.
         within: markup within a turn. A token of it ends no turn; then the end of text does.
 
     Raises:
@@ -344,10 +338,9 @@ def _form_of(tokenizer: PreTrainedTokenizerBase, frames: TemplateParts) -> Reply
 class RenderedChat(ChatFormat):
     """Turns conversations into ids, the whole of them at every turn.
 
-    What the policy samples in a turn is recorded as it was sampled; what later turns see of it is
-    what the template makes of its text. Where that is what stands there already, the trace grows;
-    otherwise a new one begins, so that each sampled token is trained behind exactly what it was
-    sampled behind.
+    A turn is recorded as it was sampled, and later turns see its text as the template renders it.
+    The trace grows if that is the same; otherwise a new one begins, so that each sampled token is
+    trained behind exactly its context when it was sampled.
 
     Args:
         tokenizer: the policy's.
@@ -398,15 +391,12 @@ class RenderedChat(ChatFormat):
         observations: Sequence[str],
         completions: Sequence[str],
     ) -> list[int]:
-        """Encode a conversation up to where the policy's next turn begins.
+        """Encode a conversation up to where the policy's next turn begins, as (P,) ids.
 
         Args:
             system_prompt: the instruction text.
-            observations: what the policy has read, one more than `completions`.
-            completions: what it has written.
-
-        Returns:
-            (P,) ids.
+            observations: the user's, one more than `completions`.
+            completions: the policy's.
         """
         pieces = self.rendering.pieces(system_prompt, observations, completions)
         return self.encoder.encode(pieces, cached=not completions)
@@ -414,7 +404,7 @@ class RenderedChat(ChatFormat):
     def view_ids(
         self, trajectory: Trajectory, view: View, sampled: Sequence[list[int]]
     ) -> list[int]:
-        """Render what a turn sees; see `ChatFormat.view_ids`. Turns in view are as texts."""
+        """Render a turn's view, as in `ChatFormat.view_ids`, with the turns' texts."""
         completions = [
             "" if turn is None else trajectory.turns[turn].completion for turn in view.turns
         ]
@@ -425,5 +415,5 @@ class RenderedChat(ChatFormat):
         return self.conversation_ids(system_prompt, [observation], [])
 
     def observation_ids(self, observation: str, *, closed: bool) -> list[int]:
-        """Raise: an observation has no ids of its own here; see `conversation_ids`."""
+        """Raise an error, for `conversation_ids` encodes whole conversations alone."""
         raise TypeError("the chat template rewrites earlier turns, so no ids can be appended")

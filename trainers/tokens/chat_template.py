@@ -22,7 +22,7 @@ _EMPTY_THOUGHT = re.compile(r"\s*(<think>\s*</think>\s*)?")
 
 
 class Unsuitable(ValueError):
-    """A template cannot be used so; the message says why."""
+    """A template cannot be used in this way, for the reason in the message."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class TemplateParts:
         observations: list[str],
         completions: list[str],
     ) -> str:
-        """Let the template itself render a conversation that waits for the policy's next turn."""
+        """Render a conversation by the template, up to the policy's next turn."""
         if self.system is None and system_prompt:
             observations = [f"{system_prompt}\n\n{observations[0]}", *observations[1:]]
             system_prompt = ""
@@ -66,10 +66,6 @@ class TemplateParts:
 
 def probe_template(tokenizer: PreTrainedTokenizerBase, template: str) -> TemplateParts:
     """Find the text around messages of a template that leaves earlier turns alone.
-
-    Args:
-        tokenizer: the policy's.
-        template: a Jinja template.
 
     Raises:
         Unsuitable: it changes earlier turns.
@@ -110,7 +106,7 @@ def conversation(
     """Return the messages of a conversation.
 
     Args:
-        system_prompt: the instruction text; there is no such message where it is empty.
+        system_prompt: the instruction text; there is no such message if it is empty.
         observations: the user's.
         replies: the policy's, without their role, each behind the observation of its place.
     """
@@ -129,14 +125,7 @@ def render(
     *,
     is_finished: bool = False,
 ) -> str:
-    """Render messages by a template.
-
-    Args:
-        tokenizer: gives the template its special tokens.
-        template: a Jinja template.
-        messages: the conversation.
-        is_finished: it ends with the policy's turn; otherwise it waits for the next one.
-    """
+    """Render messages by a template, up to the policy's next turn unless `is_finished`."""
     text = tokenizer.apply_chat_template(
         messages, tokenize=False, add_generation_prompt=not is_finished, chat_template=template
     )
@@ -160,11 +149,7 @@ class _Probe:
         self.has_system = has_system
 
     def frames(self) -> TemplateParts:
-        """Return the template's frames.
-
-        Raises:
-            Unsuitable: the template cannot be appended to.
-        """
+        """Return the template's frames, or raise `Unsuitable` if none can be appended to."""
         start = self._text([], users=1)
         user = _USERS[0]
         before_user, user_to_policy = split_at(start, user)
@@ -246,7 +231,7 @@ def _is_filler(text: str, start: str) -> bool:
 
 
 def split_at(text: str, marker: str) -> tuple[str, str]:
-    """Return what stands before and behind a marker.
+    """Return the text before and behind a marker.
 
     Raises:
         Unsuitable: it does not stand in the text exactly once.

@@ -1,4 +1,4 @@
-"""From text to ids, with what messages hold kept apart from what the chat template writes.
+"""From text to ids, with the content of messages kept apart from the template's markup.
 
 Only the template's own markup becomes special ids; the same characters in a message stay text.
 """
@@ -17,12 +17,7 @@ _MARKUP = re.compile(r"<[^\s<>]+>|\[/?[A-Z_]+\]")
 
 @dataclass(frozen=True)
 class Piece:
-    """One stretch of a text.
-
-    Attributes:
-        text: the characters.
-        is_content: it came from a message; otherwise from the template.
-    """
+    """One stretch of a text, from a message (`is_content`) or from the template."""
 
     text: str
     is_content: bool = False
@@ -56,24 +51,21 @@ class PieceEncoder:
         self._encode_cached = lru_cache(maxsize=8192)(self._encode)
 
     def content(self, text: str, *, trim: bool = False) -> Piece:
-        """Return what a message holds as a piece."""
+        """Return the content of a message as a piece."""
         text = self.clean(text)
         return Piece(text.strip() if trim else text, is_content=True)
 
     def clean(self, text: str) -> str:
-        """Replace what cannot be encoded as text: single special characters, lone surrogates."""
+        """Replace characters that cannot be encoded: single special ones and lone surrogates."""
         # Tokenizers refuse lone surrogates, which decoded web pages can hold.
         return text.translate(self._single).encode("utf-8", "replace").decode("utf-8")
 
     def encode(self, pieces: Iterable[Piece], *, cached: bool = True) -> list[int]:
-        """Encode a text.
+        """Encode a text as (N,) ids.
 
         Args:
             pieces: the text.
             cached: keep the ids, for a text that comes again, as a first observation does.
-
-        Returns:
-            (N,) ids.
         """
         encode = self._encode_cached if cached else self._encode
         return list(encode(tuple(pieces)))

@@ -1,4 +1,4 @@
-"""What a backend is: token ids in, token ids and log-probabilities out."""
+"""The protocol of backends: token ids in, token ids and log-probabilities out."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ class Backend(Protocol):
         """
 
     def finish(self, keys: Sequence[int]) -> None:
-        """Forget rows; their keys may be used again."""
+        """Forget rows, whose keys may be used again."""
 
     def reseed(self, seed: int) -> None:
-        """Start the random numbers anew."""
+        """Restart the random numbers."""
 
     def sync_weights(self, global_step: int) -> None:
-        """Sample from the trained weights as they are now, after so many optimizer steps."""
+        """Sample from the trained weights as they are after `global_step` optimizer steps."""

@@ -1,4 +1,4 @@
-"""The tokens of one episode: what the policy has in view, and the exact record of it."""
+"""The tokens of one episode: the policy's view, and the exact record of it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class TokenHistory:
     """One episode's tokens, as one trace or as several.
 
     A turn whose view begins with the last trace's ids continues it, and another one begins a
-    trace, whose `prompt_ids` are all that the turn sees. So one forward pass over a trace gives
-    what the policy saw.
+    trace, whose `prompt_ids` are the whole view. So one forward pass over a trace sees exactly the
+    policy's views.
 
     Args:
         chat: encodes views.
-        history: decides what a turn sees.
+        history: selects each turn's view.
         max_tokens: tokens that may be in view at once, prompt included; None sets no bound.
         traces: of the turns that an episode begins with, where it branches from another one.
 
     Attributes:
-        traces: the record; the last one is what the policy has in view.
+        traces: the record; the policy's view is the last one.
     """
 
     def __init__(
@@ -43,23 +43,20 @@ class TokenHistory:
 
     @property
     def ids(self) -> list[int]:
-        """What the policy has in view."""
+        """The policy's view."""
         return self.traces[-1].ids
 
     def remaining_tokens(self, max_new_tokens: int) -> int:
-        """Return how many tokens may be sampled now, at most `max_new_tokens`; 0 = none."""
+        """Return the tokens that may be sampled now, at most `max_new_tokens`."""
         if self.max_tokens is None:
             return max_new_tokens
         return max(0, min(max_new_tokens, self.max_tokens - len(self.traces[-1])))
 
     def observe(self, episode: Trajectory) -> bool:
-        """Bring into view what the next turn of an episode sees.
-
-        Args:
-            episode: the record so far, of as many turns as were appended.
+        """Encode the next turn's view of an episode, with as many turns as were appended.
 
         Returns:
-            False where it leaves no room for an answer; then nothing has been recorded.
+            False if it leaves no room for an answer; then nothing is recorded.
         """
         ids = self.chat.view_ids(episode, view_of(self.history, episode), self._sampled)
         if self.max_tokens is not None and len(ids) >= self.max_tokens:
@@ -68,6 +65,6 @@ class TokenHistory:
         return True
 
     def append(self, generated: Generated) -> None:
-        """Append what the policy sampled."""
+        """Append a sampled turn."""
         self.traces[-1].append_action(generated.ids, generated.logprobs)
         self._sampled.append(generated.ids)

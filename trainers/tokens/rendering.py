@@ -71,8 +71,8 @@ class Rendering:
 
         Args:
             system_prompt: the instruction text.
-            observations: what the policy has read, one more than `completions`.
-            completions: what it has written.
+            observations: the user's, one more than `completions`.
+            completions: the policy's.
         """
         text = self._render(
             self._marked(system_prompt),
@@ -103,7 +103,10 @@ class Rendering:
         return render(self._tokenizer, self.template, messages, is_finished=is_finished)
 
     def _marked(self, text: str) -> str:
-        """Return a text with marks around it; white space, which a template may strip, outside."""
+        """Return a text with marks around it, inside its outer white space.
+
+        A template may strip that.
+        """
         text = self._encoder.clean(text)
         text = text.replace(_BEGIN, "\ufffd").replace(_END, "\ufffd")
         core = text.strip()
@@ -161,7 +164,7 @@ class Rendering:
         return "", None
 
     def _find_turn_end(self) -> str:
-        """Return what stands behind the last turn, or else behind an earlier one."""
+        """Return the text behind the last turn, or else behind an earlier one."""
         reply = {"content": _ANSWER}
         finished = self._render(self._system, [_USERS[0]], [reply], is_finished=True)
         behind = split_at(finished, _ANSWER)[1].lstrip()
@@ -176,6 +179,6 @@ class Rendering:
         return self._render(self._system, _USERS[:users], replies)
 
     def _behind(self, start: str, reply: dict[str, str]) -> str:
-        """Return a finished turn behind the generation prompt; empty where it does not stand so."""
+        """Return a finished turn behind the generation prompt, empty if it stands elsewhere."""
         finished = self._render(self._system, [_USERS[0]], [reply], is_finished=True)
         return finished.removeprefix(start) if finished.startswith(start) else ""

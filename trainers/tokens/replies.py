@@ -1,4 +1,4 @@
-"""How a family writes a turn of the policy: its thought, its answer, and what stands around them.
+"""The form of a policy's turn in a model family: its thought, its answer, and their markup.
 
 In texts a thought stands between `<think>` and `</think>`, whatever the family's own markup.
 """
@@ -20,9 +20,9 @@ class Completion:
 
     Attributes:
         opening: a `<think>` at the start, with the white space before it.
-        thought: what stands before the last `</think>`; None where there is no thought. Without
-            `</think>` it is all that follows the opening: a thought that was cut off.
-        closing: `</think>`, where it stands there.
+        thought: the text before the last `</think>`; None without a thought. Without `</think>` it
+            is all that follows the opening: a thought that was cut off.
+        closing: `</think>`, if it is there.
         answer: the rest.
     """
 
@@ -33,7 +33,7 @@ class Completion:
 
     @classmethod
     def of(cls, text: str) -> Completion:
-        """Take a text apart; it may begin within its thought, which the template has opened."""
+        """Split a text, which may begin within a thought that the template has opened."""
         head, closing, answer = text.rpartition(CLOSING)
         head = head if closing else text
         opening = head[: head.find(OPENING) + len(OPENING)]
@@ -46,7 +46,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class ReplyForm:
-    """What a turn consists of, behind the generation prompt.
+    """The form of a turn, behind the generation prompt.
 
     Attributes:
         bare: before an answer without a thought.
@@ -55,7 +55,7 @@ class ReplyForm:
         opened: the end of the generation prompt that opens a thought: `<think>` and a line's end.
         key: the entry of a message that holds a thought, where the template reads no `<think>` in
             the content; None where it does.
-        is_quiet: the policy is told not to think; thoughts of texts are left out.
+        is_quiet: thinking is turned off; thoughts of texts are left out.
     """
 
     bare: str = ""
@@ -66,12 +66,7 @@ class ReplyForm:
     is_quiet: bool = False
 
     def write(self, text: str, encoder: PieceEncoder) -> list[Piece]:
-        """Return a turn as the policy would have written it.
-
-        Args:
-            text: its thought, if it has one, and its answer.
-            encoder: cleans what the text holds.
-        """
+        """Return a turn's text, with or without a thought, in the form of the policy's turns."""
         parts = Completion.of(text)
         if parts.thought is None:
             return [Piece(self.bare), encoder.content(text)]
@@ -89,11 +84,7 @@ class ReplyForm:
         return pieces
 
     def read(self, text: str) -> str:
-        """Return a turn's text with `<think>` and `</think>` around its thought.
-
-        Args:
-            text: what the policy has sampled.
-        """
+        """Return a sampled turn's text with `<think>` and `</think>` around its thought."""
         if self.opened or self.key is None or self.before is None:
             return self.opened + text
         if not text.startswith(self.before):
@@ -104,6 +95,6 @@ class ReplyForm:
 
 
 def opened_by(prompt_end: str) -> str:
-    """Return the text by which a generation prompt opens a thought; empty where it opens none."""
+    """Return the text by which a generation prompt opens a thought, or an empty one."""
     match = _OPENED.search(prompt_end)
     return match.group() if match else ""

@@ -31,11 +31,11 @@ class TurnSeeds:
         self._turns: Counter[int] = Counter()
 
     def next(self, keys: Sequence[int]) -> list[int]:
-        """Return the seeds, in 0..2**63-1, of the next turn of the rows that are named."""
+        """Return the seeds, in 0..2**63-1, of the next turn of the named rows."""
         self._turns.update(keys)
         return [batch_seed(self._seed, (key, self._turns[key])) for key in keys]
 
     def forget(self, keys: Sequence[int]) -> None:
-        """Forget rows; one that comes back under its name begins anew."""
+        """Forget rows. One that comes back under its name starts over."""
         for key in keys:
             self._turns.pop(key, None)

@@ -1,4 +1,4 @@
-"""A chat template with its variables: `chat_template_kwargs` as part of the template's own text.
+"""A chat template with its variables, `chat_template_kwargs`, as part of its text.
 
 A tokenizer keeps one thing, its template, and whoever loads a saved model has that alone. So the
 variables stand at the template's beginning: in a comment, by which they are read back, and as
@@ -27,11 +27,11 @@ _GIVEN = {
 
 
 def with_settings(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template with variables set; they replace those that it was given before.
+    """Return a template with variables set, in place of earlier settings.
 
     Args:
         template: a Jinja template.
-        values: what is set, as JSON has it.
+        values: the variables, as JSON has them.
 
     Raises:
         ValueError: a name is none that the template reads, so it would do nothing.
@@ -55,7 +55,7 @@ def with_settings(template: str, values: Mapping[str, Any]) -> str:
 
 
 def split_settings(template: str) -> tuple[dict[str, Any], str]:
-    """Return the variables that `with_settings` has set, and the template without them."""
+    """Return the variables of `with_settings`, and the template without them."""
     match = _HEADER.match(template)
     if match is None:
         return {}, template
@@ -86,11 +86,7 @@ def read_variables(template: str) -> set[str]:
 
 
 class _FirstUses(NodeVisitor):
-    """Finds the names that are read before they are set, in the order of the text.
-
-    Attributes:
-        read: these names.
-    """
+    """Finds the names that are read before they are set (`read`), in the order of the text."""
 
     def __init__(self) -> None:
         self.read: set[str] = set()

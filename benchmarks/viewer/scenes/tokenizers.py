@@ -15,7 +15,7 @@ from typing import Any
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.errors import pip_install
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.models.fetched import smollm2_folder
+from trainers.models.fetched import smollm2_folder, tiny_folder
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT, TINY
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.folder import read_run
@@ -135,10 +135,7 @@ def _models_of(folder: Path) -> Iterator[str]:
 def _file(place: str) -> Path | None:
     """Return the `tokenizer.json` of a folder, of a model of ours, or of a hub id in the cache."""
     if place == TINY:
-        # Where `trainers.models.tiny` has it; that module would bring torch.
-        import trainers
-
-        return Path(trainers.__file__).parent / "models" / "tiny_checkpoint" / TOKENIZER_FILE
+        return Path(tiny_folder()) / TOKENIZER_FILE
     folder = smollm2_folder() if place in (SMOLLM2, SMOLLM2_TEXTCRAFT) else Path(place)
     file = folder / TOKENIZER_FILE
     with contextlib.suppress(OSError):

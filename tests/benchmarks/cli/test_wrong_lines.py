@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cli import main as cli
-from trainers.models.tiny import tiny_folder
+from trainers.models.fetched import tiny_folder
 
 GRPO = ("train", "grpo", "--env", "TextCraft", "--max_steps", "1", "--report_to", "none")
 SFT = ("train", "sft", "--env", "TextCraft", "--max_steps", "1", "--num_episodes", "2")

@@ -8,10 +8,11 @@ from lab.warm_start.babyai_rooms import rooms_play
 from lab.warm_start.continuing import GROUNDS, teach
 from lab.warm_start.textcraft_play import training_split_play
 from lab.warm_start.texts import Text, batches, encode, tiny_tokenizer
+from lab.warm_start.tiny import build_model
+from lab.warm_start.tiny_from_episodes import build_policy
+from lab.warm_start.tiny_units import tiny_units
 from lab.warm_start.training import likelihood, token_losses
-from trainers.models.tiny import build_model, tiny_folder
-from trainers.models.tiny_from_episodes import build_policy
-from trainers.models.tiny_vocabulary import tiny_units
+from trainers.models.fetched import tiny_folder
 
 
 def small_model():

@@ -8,9 +8,10 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import resolve_env_id
+from lab.baselines import PANELS, measure
 from trainers.evaluate import main
 from trainers.evaluation import baselines
-from trainers.evaluation.baselines import PANELS, Measured, measure, measured, strongest
+from trainers.evaluation.baselines import Measured, measured, strongest
 
 NEEDED = {
     "WebShop": "rapidfuzz",
@@ -34,7 +35,7 @@ MARKS = {
 def test_what_is_shipped_is_what_the_baselines_reach(
     name: str, split: str, max_turns: int | None
 ) -> None:
-    """Fails when data or rules changed: `python -m trainers.evaluation.baselines` writes anew."""
+    """Fails when data or rules changed: `python -m lab.baselines` writes it."""
     if name in NEEDED and find_spec(NEEDED[name]) is None:
         pytest.skip(f"{name} needs {NEEDED[name]}")
     env_id = resolve_env_id(name)

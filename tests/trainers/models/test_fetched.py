@@ -26,15 +26,14 @@ from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.viewer.scenes.tokenizers import _file
 from lab.warm_start.adapter import save_lowered
 from tests.trainers.models.gguf_files import gguf_bytes, small_llama
-from trainers.models import adapted, fetched
-from trainers.models.fetched import fetch_smollm2, smollm2_folder
+from trainers.models import fetched
+from trainers.models.fetched import fetch_smollm2, smollm2_folder, tiny_folder
 from trainers.models.loading import (
     describe_policy,
     load_for_playing,
     load_policy,
     resolve_model,
 )
-from trainers.models.tiny import tiny_folder
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
 from trainers.runs.card import BaseModel
@@ -122,7 +121,7 @@ def test_the_one_that_has_seen_babyai_is_made_of_it_and_an_adapter(
     taught.save_pretrained(tmp_path / "trained")
     save_lowered(tmp_path / "trained", tmp_path / "adapter")
     (tmp_path / "adapter" / "README.md").write_text("---\nlicense: apache-2.0\n---\n# A card\n")
-    monkeypatch.setattr(adapted, "ADAPTER", tmp_path / "adapter")
+    monkeypatch.setattr(fetched, "ADAPTER", tmp_path / "adapter")
     model, tokenizer = load_policy(ModelArguments(model_name_or_path="smollm2-textcraft"))
     assert tokenizer.eos_token == "<|im_end|>"
     assert describe_policy(model).startswith("smollm2-textcraft: ")
@@ -140,7 +139,7 @@ def test_the_one_that_has_seen_babyai_is_made_of_it_and_an_adapter(
 
 
 def test_the_adapter_that_is_shipped_is_small_and_fits_the_model() -> None:
-    files = {path.name: path for path in adapted.ADAPTER.iterdir()}
+    files = {path.name: path for path in fetched.ADAPTER.iterdir()}
     assert set(files) == {"README.md", "adapter_config.json", "adapter_model.safetensors"}
     assert sum(path.stat().st_size for path in files.values()) < 5e6
     config = json.loads(files["adapter_config.json"].read_text("utf-8"))

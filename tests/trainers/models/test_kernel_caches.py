@@ -8,15 +8,19 @@ import pytest
 import torch
 
 from tests.trainers.toys import make_folder, make_model, make_tokenizer
-from trainers.models import kernel_caches
-from trainers.models.loading import load_for_playing, with_tokenizer
+from trainers.models.loading import (
+    KERNEL_CACHES,
+    bound_kernel_caches,
+    load_for_playing,
+    with_tokenizer,
+)
 from trainers.options.configs import ModelArguments
 
 TWICE = """
 import torch
-from trainers.models import kernel_caches
-kernel_caches._CAPACITY = {capacity}
-kernel_caches.bound_kernel_caches()
+from trainers.models import loading
+loading._MOST_KERNELS = {capacity}
+loading.bound_kernel_caches()
 for _ in range(2):
     for rows in range(40, 48):
         torch.nn.functional.linear(torch.ones(rows, 64).bfloat16(), torch.ones(32, 64).bfloat16())
@@ -25,7 +29,7 @@ for _ in range(2):
 
 @pytest.fixture(autouse=True)
 def unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in kernel_caches.VARIABLES:
+    for name in KERNEL_CACHES:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -35,16 +39,16 @@ def test_whoever_opens_a_model_bounds_the_caches(tmp_path_factory: pytest.TempPa
         lambda: load_for_playing(ModelArguments(model_name_or_path=folder)),
         lambda: with_tokenizer(make_model(), make_tokenizer()),
     ):
-        for name in kernel_caches.VARIABLES:
+        for name in KERNEL_CACHES:
             os.environ.pop(name, None)
         open_model()
-        assert {os.environ[name] for name in kernel_caches.VARIABLES} == {"128"}
+        assert {os.environ[name] for name in KERNEL_CACHES} == {"128"}
 
 
 def test_numbers_of_the_environment_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(kernel_caches.VARIABLES[0], "7")
-    kernel_caches.bound_kernel_caches()
-    assert [os.environ[name] for name in kernel_caches.VARIABLES] == ["7", "128"]
+    monkeypatch.setenv(KERNEL_CACHES[0], "7")
+    bound_kernel_caches()
+    assert [os.environ[name] for name in KERNEL_CACHES] == ["7", "128"]
 
 
 def kernels_made(capacity: int) -> int:

@@ -13,7 +13,7 @@ from trainers import collect
 from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
-from trainers.models.tiny import tiny_folder
+from trainers.models.fetched import tiny_folder
 from trainers.options.arguments import EnvArguments, RolloutArguments
 from trainers.options.configs import AgentGRPOConfig, defaults_for
 from trainers.options.files import help_page, preset_names

@@ -9,10 +9,10 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from agentgym_envs import write_jsonl
+from lab.warm_start.tiny import build_model, build_tokenizer, save_tiny
+from lab.warm_start.tiny_from_episodes import frequent_units
 from trainers import grpo, sft
 from trainers.collect import expert_episodes
-from trainers.models.tiny import build_model, build_tokenizer, save_tiny
-from trainers.models.tiny_from_episodes import frequent_units
 from trainers.options.arguments import EnvArguments
 from trainers.rollout.environments import Environments
 

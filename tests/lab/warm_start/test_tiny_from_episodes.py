@@ -7,8 +7,9 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn, write_jsonl
-from trainers.models.tiny import SPECIAL_TOKENS, tiny_folder
-from trainers.models.tiny_from_episodes import build_policy, frequent_units, main
+from lab.warm_start.tiny import SPECIAL_TOKENS
+from lab.warm_start.tiny_from_episodes import build_policy, frequent_units, main
+from trainers.models.fetched import tiny_folder
 
 PAGE = "\n\t\t[3] link 'Home'\n\t\t[4] heading 'Blue teapots'"
 

@@ -25,11 +25,6 @@ CHAT_TEMPLATE = (
 )
 
 
-def tiny_folder() -> str:
-    """Return the folder of the shipped checkpoint: the start of the quickstart."""
-    return str(Path(__file__).parent / "tiny_checkpoint")
-
-
 def build_tokenizer(units: Iterable[str]) -> PreTrainedTokenizerFast:
     """Build a tokenizer that knows `units` as one token each and spells all else in bytes.
 

@@ -1,4 +1,4 @@
-"""Builds a tiny policy that reads given episodes: `python -m trainers.models.tiny_from_episodes`.
+"""Builds a tiny policy that reads given episodes: `python -m lab.warm_start.tiny_from_episodes`.
 
 A page of text that the shipped `tiny` spells in bytes becomes few tokens for a policy that knows
 the lines and words of such pages. Only the embeddings are fresh: the layers are those of `tiny`,
@@ -22,13 +22,8 @@ from transformers import (
 
 from agentgym_envs.trajectories.agenttraj import read_trajectories
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.models.tiny import (
-    SPECIAL_TOKENS,
-    build_model,
-    build_tokenizer,
-    save_tiny,
-    tiny_folder,
-)
+from lab.warm_start.tiny import SPECIAL_TOKENS, build_model, build_tokenizer, save_tiny
+from trainers.models.fetched import tiny_folder
 
 MOST_NUMBER = 199
 LINES_SHARE = 0.25
@@ -104,7 +99,7 @@ def build_policy(
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse the command line and build the policy."""
     parser = argparse.ArgumentParser(
-        prog="python -m trainers.models.tiny_from_episodes", description=__doc__
+        prog="python -m lab.warm_start.tiny_from_episodes", description=__doc__
     )
     parser.add_argument("data", nargs="+", help="files of trajectories, ours or AgentTraj's")
     parser.add_argument("--out", required=True, help="folder of the policy")

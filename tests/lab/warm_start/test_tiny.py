@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainers.models.tiny import SPECIAL_TOKENS, build_model, build_tokenizer, tiny_folder
-from trainers.models.tiny_vocabulary import tiny_units
+from lab.warm_start.tiny import SPECIAL_TOKENS, build_model, build_tokenizer
+from lab.warm_start.tiny_units import tiny_units
+from trainers.models.fetched import tiny_folder
 from trainers.tokens.chat import ChatFormat
 
 transformers = pytest.importorskip("transformers")
