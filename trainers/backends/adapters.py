@@ -18,14 +18,10 @@ from trainers.backends.weights import is_whole
 
 @contextmanager
 def adapters_for_sampling(model: torch.nn.Module, dtype: torch.dtype) -> Iterator[None]:
-    """Replace the forward pass of a model's LoRA layers in this block.
+    """Replace the forward pass of a model's LoRA layers in this block, for passes in `dtype`.
 
     Layers beyond plain LoRA (DoRA, biases, a quantized base, weights that are split over processes)
     keep peft's.
-
-    Args:
-        model: a model with or without adapters.
-        dtype: the precision of its passes.
     """
     layers = [
         layer

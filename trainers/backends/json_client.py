@@ -60,12 +60,7 @@ class RequestFailed(Exception):
 
 
 class RequestRefused(Exception):
-    """The server says that the request itself is wrong and that a retry would not help.
-
-    Attributes:
-        status: the HTTP status.
-        message: the server's message.
-    """
+    """The server says that the request itself is wrong and that a retry would not help."""
 
     def __init__(self, status: int, message: str, *, server: str) -> None:
         super().__init__(f"{server} answered {status}: {message}")
@@ -177,12 +172,7 @@ class JSONClient:
         return self._send("GET", path, None)[0]
 
     def post(self, path: str, body: Any) -> Any:
-        """Post JSON and return the JSON answer.
-
-        Raises:
-            RequestRefused: the server refused the request.
-            RequestFailed: there was no usable answer.
-        """
+        """Post JSON and return the JSON answer, or raise `RequestRefused` or `RequestFailed`."""
         return self._send("POST", path, body)[0]
 
     def submit(
@@ -314,11 +304,7 @@ class JSONClient:
 
 
 def _passing(response: httpx.Response, server: str) -> tuple[bool, float | None]:
-    """Return whether a failure is a rate limit, and for how many seconds to wait.
-
-    Raises:
-        RequestRefused: the same request will not succeed later.
-    """
+    """Return whether a failure is a rate limit, and the seconds to wait, or refuse for good."""
     is_limit = response.status_code == _TOO_MANY_REQUESTS
     has_credit = not any(code in response.text for code in _NO_CREDIT)
     if response.status_code not in _PASSING or (is_limit and not has_credit):
@@ -346,12 +332,7 @@ def retry_after(response: httpx.Response) -> float | None:
 
 
 def json_of(response: httpx.Response) -> Any:
-    """Return the JSON of an answer.
-
-    Raises:
-        WebPage: it is a web page.
-        ValueError: it is something else.
-    """
+    """Return the JSON of an answer, or raise `ValueError`, `WebPage` for a web page."""
     try:
         return response.json()
     except ValueError:

@@ -16,14 +16,9 @@ from trainers.tokens.generation import Backend
 
 
 def load_backend(args: EpisodeArguments, source: ModelSource) -> Backend:
-    """Open a backend that samples from a loaded model and follows its training, or from files.
+    """Open the backend that `args` name, on a loaded model or on the source's files.
 
-    Args:
-        args: name the backend.
-        source: the model; a server has its own if none is loaded.
-
-    Raises:
-        ValueError: the backend's arguments are wrong, or it needs a loaded model.
+    Raises `ValueError` if its arguments are wrong, or it needs a loaded model.
     """
     spec, options = args.backend_spec, args.backend_options
     if source.model is not None:

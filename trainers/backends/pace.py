@@ -54,14 +54,9 @@ class Pace:
                 self._changed.notify_all()
 
     def enter(self, is_cancelled: Callable[[], bool]) -> float | None:
-        """Wait for a slot among the pending requests.
+        """Wait for a slot among the pending requests, and return the time for `slow_down`.
 
-        Args:
-            is_cancelled: whether the request is no longer needed.
-
-        Returns:
-            the time of sending, for `slow_down`; None if the request was cancelled, or sending is
-            paused (`pause`).
+        None if the request was cancelled, or sending is paused (`pause`).
         """
         with self._changed:
             while self._under_way >= int(self.bound):
@@ -80,12 +75,7 @@ class Pace:
             self._changed.notify()
 
     def slow_down(self, sent_at: float, seconds: float) -> None:
-        """Record a 429, before its request releases its slot.
-
-        Args:
-            sent_at: when the request was sent.
-            seconds: until sending may resume.
-        """
+        """Record a 429 that pauses for `seconds`, before its request releases its slot."""
         with self._changed:
             now = self._clock()
             if self._limits is not None:

@@ -91,17 +91,10 @@ class RowModel:
         positions: np.ndarray,
         is_token: np.ndarray,
     ) -> torch.Tensor:
-        """Encode new tokens of neighbouring rows, padded on the left.
+        """Encode new tokens of the rows [first, first + n), padded on the left.
 
-        Args:
-            cache: holds the rows' earlier tokens, and then the new ones.
-            first: the first row.
-            ids: (n, C) the new ids of the rows [first, first + n).
-            positions: (n, C) their positions in their rows.
-            is_token: (n, C) False for padding.
-
-        Returns:
-            (n, V) float32, the logits after each row's last token.
+        `ids` are (n, C), with their `positions` in their rows; `is_token` is False for padding.
+        Returns (n, V) float32 logits after each row's last token.
         """
         device = self.model.device
         seen = np.where(is_token, positions, 0)
@@ -113,15 +106,9 @@ class RowModel:
         return self._run(cache, ids_there, seen_there)
 
     def advance(self, cache: RowCache, ids: torch.Tensor, positions: np.ndarray) -> torch.Tensor:
-        """Encode one token more in each of the first rows.
+        """Encode one (n,) id more in each of the rows [0, n), at (n,) positions.
 
-        Args:
-            cache: holds the rows.
-            ids: (n,) the new id of the rows [0, n).
-            positions: (n,) its position in its row.
-
-        Returns:
-            (n, V) float32, the logits after it.
+        Returns (n, V) float32 logits.
         """
         at = torch.from_numpy(positions[:, None]).to(self.model.device)
         replayed = self.graphs.advance(cache, ids[:, None], at)

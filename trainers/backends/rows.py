@@ -178,8 +178,7 @@ class LiveRows:
     def compact(self) -> np.ndarray | None:
         """Move ended rows out of the batch, once they are many enough.
 
-        Returns:
-            (num_live,) each remaining row's former row; None if nothing changed.
+        Returns (num_live,) each remaining row's former row, or None if nothing changed.
         """
         if self.num_live > _WORTH_MOVING * self.width:
             return None
@@ -196,11 +195,9 @@ class LiveRows:
         return before[: self.width]
 
     def next_positions(self) -> np.ndarray:
-        """Count one token more in each row that still samples.
+        """Count one token more in each row that still samples, and return (width,) columns.
 
-        Returns:
-            (width,) the column of each row's new token. Those of a row that has ended all lie in
-            the one column after its own: it may have no room for more.
+        Rows that have ended write to the column after their own: they may have no room for more.
         """
         lengths = self.rows.lengths[: self.width]
         positions = lengths.copy()

@@ -43,12 +43,8 @@ class Sampler:
     def draws(self, keys: Sequence[int], limits: np.ndarray) -> torch.Tensor | None:
         """Draw all random numbers that the next turns may need, from the rows' streams.
 
-        Args:
-            keys: the rows' names.
-            limits: (B,) tokens of each turn, at most. A row draws as many at every turn.
-
-        Returns:
-            (B, T) float64 in 0..1, T the largest limit; None without streams.
+        A row draws as many as its limit (B,) at every turn. Returns (B, T) float64 in 0..1, T the
+        largest limit, or None without streams.
         """
         if self._seed is None:
             return None

@@ -87,11 +87,7 @@ class SharedBackend:
             self._send_again()
 
     def send(self, global_step: int) -> None:
-        """Send the weights of an optimizer step, from the trainer's thread.
-
-        Raises:
-            EnvFailure: no server took them.
-        """
+        """Send the weights of an optimizer step, from the trainer's thread."""
         self._backend.sync_weights(global_step)
         self._weights_step = global_step
 

@@ -25,13 +25,8 @@ def is_first() -> bool:
 def from_first(work: Callable[[], Result]) -> Result:
     """Run work in the first process, and return or raise its result in all.
 
-    All must call it at the same point. Its result pickles. Without several processes it is a plain
-    call.
-
-    Raises:
-        EnvFailure: from `work`, in every process, as the following.
-        OSError: see above.
-        ValueError: see above.
+    All must call it at the same point. Its result pickles; `EnvFailure`, `OSError` and `ValueError`
+    are raised in every process. Without several processes it is a plain call.
     """
     if not is_spread():
         return work()

@@ -87,13 +87,9 @@ class VLLMBackend:
 
     @classmethod
     def of_model(cls, model: Any, *, max_length: int | None = None, **engine: Any) -> VLLMBackend:
-        """Open an engine that follows a model in training.
+        """Open an engine that follows a model in training, in its precision.
 
-        Args:
-            model: a transformers model, or a peft model around one.
-            max_length: tokens of a sequence, at most; None takes the model's context.
-            **engine: further arguments of `vllm.LLM`; by default the engine has the model's
-                precision and 0.3 of the device's memory.
+        By default it takes 0.3 of the device's memory. `engine` holds arguments of `vllm.LLM`.
         """
         base = model.get_base_model() if hasattr(model, "get_base_model") else model
         config = copy.deepcopy(base.config)
@@ -176,21 +172,12 @@ class VLLMBackend:
 def _turn(output: Any, sampling: Sampling) -> Generated:
     ids = list(output.token_ids)
     logprobs = [step[id_].logprob for step, id_ in zip(output.logprobs, ids, strict=True)]
-    check_finite(logprobs)
-    return Generated(ids, logprobs, bool(ids) and ids[-1] in sampling.stop_ids)
-
-
-def check_finite(logprobs: Sequence[float]) -> None:
-    """Refuse logprobs that are not finite.
-
-    Raises:
-        FloatingPointError: one is not finite.
-    """
     if not all(map(math.isfinite, logprobs)):
         raise FloatingPointError(
             "vLLM's logits are not finite; the weights have diverged or overflow its precision: "
             "lower the learning rate, or take another dtype for the engine"
         )
+    return Generated(ids, logprobs, bool(ids) and ids[-1] in sampling.stop_ids)
 
 
 @contextmanager

@@ -189,11 +189,7 @@ class VLLMServerBackend:
         self._tag, self._loaded_version = tag, version
 
     def has_weights(self) -> bool:
-        """Return whether the server has the weights that it was given last.
-
-        Raises:
-            EnvFailure: it cannot be reached.
-        """
+        """Return whether the server has the weights that it was given last."""
         if self._tag is None or not self._can_name_weights:
             return True
         return bool(self._present_tag() == self._tag)

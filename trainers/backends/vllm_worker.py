@@ -21,14 +21,7 @@ class PolicyWorker:
     reload_weights: Any
 
     def load_policy_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-        """Replace the weights by others of the same model.
-
-        Args:
-            weights: checkpoint names and tensors.
-
-        Raises:
-            RuntimeError: some of the model's weights were not among them.
-        """
+        """Replace the weights by named tensors, or raise `RuntimeError` if some are missing."""
         model = self.get_model()
         expected = {name for name, _ in model.named_parameters()}
         loaded: set[str] = set()

@@ -59,13 +59,8 @@ def is_whole(weight: torch.Tensor) -> bool:
 def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield each weight once, tied ones under their first name, adapters merged.
 
-    Where FSDP2 has split the weights, all processes must iterate together: each is gathered.
-
-    Args:
-        model: a `PreTrainedModel` or a `PeftModel` around one.
-
-    Raises:
-        ValueError: the base is quantized, ZeRO-3 has split it, or an adapter cannot be merged.
+    Where FSDP2 has split the weights, all processes must iterate together: each is gathered. Raises
+    `ValueError` if the base is quantized, ZeRO-3 has split it, or an adapter cannot be merged.
     """
     for name, weight in _weights(model):
         yield name, _whole(name, weight)

@@ -58,12 +58,12 @@ def watch_by_playing(
         raise ValueError(
             "eval_dataset names tasks to play, and there is no environment; pass env as well"
         )
-    played = [] if environments is None else [environments.args]
+    env_options = [] if environments is None else [environments.args]
     known = {name.lower(): name for name in map(short_env_name, registered_ids())}
     known |= {} if environments is None else environments.names
     known[UNNAMED] = "conversations"
     trained_on = [known.get(name, name) for name in sorted(set(scenarios))]
-    trainer.run_options = [*played, rollout, evaluation, TrainedOn(trained_on)]
+    trainer.run_options = [*env_options, rollout, evaluation, TrainedOn(trained_on)]
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
     plan = partial(offline_plan, trainer, evaluation, ", ".join(trained_on))
@@ -73,36 +73,26 @@ def watch_by_playing(
         return
     check_names(rollout, environments.env_ids)
     trainer.task_environments = environments
-    trainer.make_validation = lambda: _validation_beside(
-        trainer, environments, rollout, evaluation, eval_dataset=eval_dataset
-    )
+
+    def make_validation() -> Validation:
+        refuse_split_weights(
+            rollout.backend_spec, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+        )
+        policy = ModelPolicy.of_model(
+            trainer.model,
+            trainer.processing_class,
+            rollout,
+            name=str(trainer.args.output_dir),
+            seed=trainer.args.seed,
+            autocast=trainer.accelerator.autocast,
+        )
+        files = TrajectoryFiles.of(trainer.args, rollout)
+        trainer.add_callback(files)
+        evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
+        evaluated.machinery.on_outage = trainer.save_now
+        evaluated.on_trajectory = trainer.heartbeat.count
+        return Validation(environments, evaluated, evaluation, files, eval_dataset=eval_dataset)
+
+    trainer.make_validation = make_validation
     if args.eval_strategy != "no" or eval_dataset is not None:
         trainer.validation.tasks()  # raises where there are none
-
-
-def _validation_beside(
-    trainer: Any,
-    environments: Environments,
-    rollout: RolloutArguments,
-    evaluation: EvaluationArguments,
-    *,
-    eval_dataset: Any,
-) -> Validation:
-    """Return evaluations by the policy of a trainer that does not play itself."""
-    refuse_split_weights(
-        rollout.backend_spec, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
-    )
-    policy = ModelPolicy.of_model(
-        trainer.model,
-        trainer.processing_class,
-        rollout,
-        name=str(trainer.args.output_dir),
-        seed=trainer.args.seed,
-        autocast=trainer.accelerator.autocast,
-    )
-    files = TrajectoryFiles.of(trainer.args, rollout)
-    trainer.add_callback(files)
-    played = environments.rollout(policy, failure_rules=rollout.failure_rules)
-    played.machinery.on_outage = trainer.save_now
-    played.on_trajectory = trainer.heartbeat.count
-    return Validation(environments, played, evaluation, files, eval_dataset=eval_dataset)

@@ -19,13 +19,7 @@ from trainers.evaluation.tally import paired
 
 @dataclass(frozen=True)
 class SubtaskResult:
-    """One row of the table by subtask.
-
-    Attributes:
-        n_tasks: tasks with at least one episode that did not fail.
-        success: mean over tasks of the share of successful episodes.
-        score: the same for the score.
-    """
+    """A row of the table by subtask: its tasks, and means over them."""
 
     n_tasks: int
     success: float
@@ -232,8 +226,7 @@ class Gain:
 def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
     """Compare two evaluations task by task.
 
-    Raises:
-        ValueError: they share no task, or tasks of the same ids are of other data.
+    Raises `ValueError` if they share no task, or tasks of the same ids are of other data.
     """
     sources = _sources(before)
     for task, source in _sources(after).items():

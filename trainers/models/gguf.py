@@ -29,15 +29,8 @@ def save_as_folder(file: str | Path, folder: str | Path, *, pad_token: str | Non
     """Write the model and the tokenizer of a GGUF file as a Hugging Face folder.
 
     Weights that are quantized in the file become bfloat16, and others float32. Chat template, end
-    and padding tokens are the file's.
-
-    Args:
-        file: of an architecture that transformers reads from GGUF.
-        folder: an existing folder.
-        pad_token: a padding token in place of the file's.
-
-    Raises:
-        UsageError: it is no such file, or lacks weights of its architecture.
+    and padding tokens are the file's, unless `pad_token` is given. Raises `UsageError` if
+    transformers reads no such architecture, or weights are missing.
     """
     file = Path(file).resolve()
     with _explain(file):

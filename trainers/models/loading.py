@@ -59,9 +59,7 @@ _ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder, a GGUF file or a Hugging Face i
 def resolve_model(name: str | None) -> str:
     """Return the name or folder that Hugging Face loads, converted or fetched if need be.
 
-    Raises:
-        UsageError: there is no name, it is a run's folder without a model, or the model cannot be
-            fetched.
+    Raises `UsageError` if there is no name, no model in a run's folder, or no way to fetch it.
     """
     if not name:
         raise UsageError(f"no model is named; pass `model` with {_ALLOWED}")
@@ -78,10 +76,8 @@ def resolve_model(name: str | None) -> str:
 def load_policy(args: ModelArguments, template: TemplateArguments | None = None) -> tuple[Any, Any]:
     """Return the model and its tokenizer, with a padding token and the chat template.
 
-    A folder with an adapter alone gives its base with the adapter merged into it.
-
-    Raises:
-        UsageError: there is no such model, it has no such template, or its base is quantized.
+    A folder with an adapter alone gives its base with the adapter merged into it. Raises
+    `UsageError` if there is no such model, it has no such template, or its base is quantized.
     """
     name = resolve_model(args.model_name_or_path)
     with _explain(name):
@@ -106,14 +102,9 @@ def keep_merged_start(
     """Save the merged model that an adapter is trained on, which lies nowhere else.
 
     The adapter names the saved folder as its base: on the base of the merged one it would be
-    another policy. A resumed run loads it, whatever has become of the first adapter's folder.
-
-    Args:
-        model: the trained model.
-        tokenizer: its tokenizer.
-        folder: where the model is saved; an earlier run's is replaced.
-        is_resumed: the run goes on from a checkpoint.
-        write: False in all processes but the first.
+    another
+    policy. An earlier run's folder is replaced; a resumed run loads it, whatever has become of the
+    first adapter's folder. Only the process with `write` saves.
     """
     if not isinstance(model, PeftModel) or not getattr(model.get_base_model(), "is_merged", False):
         return
@@ -154,21 +145,13 @@ def bound_kernel_caches() -> None:
 
 
 def check_named(name: str) -> None:
-    """Check that a model exists by loading its tokenizer, the smallest part.
-
-    Raises:
-        UsageError: there is none of this name.
-    """
+    """Load a model's tokenizer, the smallest part, or raise `UsageError`."""
     with _explain(name):
         AutoTokenizer.from_pretrained(name)
 
 
 def check_loaded(model: Any) -> None:
-    """Check that an object is a model that generates text.
-
-    Raises:
-        TypeError: it is not.
-    """
+    """Raise `TypeError` unless an object is a model that generates text."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model must be {_ALLOWED}, or a loaded model, got {model!r:.60}")
     if isinstance(model, PreTrainedModel) and not model.can_generate():
@@ -179,11 +162,8 @@ def check_loaded(model: Any) -> None:
 def checked_model(model: Any) -> Any:
     """Return a model, loaded or by its name or folder, that TRL can take.
 
-    TRL would load the folder of an adapter alone with the adapter beside the weights.
-
-    Raises:
-        TypeError: it is no model that generates text.
-        UsageError: there is none of this name.
+    TRL would load the folder of an adapter alone with the adapter beside the weights. Raises as
+    `check_loaded` and `check_named`.
     """
     if not isinstance(model, str):
         check_loaded(model)
@@ -204,9 +184,7 @@ def load_for_playing(
 ) -> tuple[Any, Any]:
     """Load a policy that only plays: on the accelerator if there is one, in evaluation mode.
 
-    Args:
-        args: which model.
-        template: the chat template; a training config, which may forbid the accelerator, too.
+    `template` may be a training config, whose `use_cpu` forbids the accelerator.
     """
     model, tokenizer = _load(resolve_model(args.model_name_or_path), args, template)
     quantized = args.load_in_4bit or args.load_in_8bit
@@ -218,14 +196,9 @@ def load_for_playing(
 def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple[Any, Any]:
     """Return a model and its tokenizer, loading those that are not there yet.
 
-    Args:
-        model: a Hugging Face id, a folder, `"tiny"`, `"smollm2"`, or a loaded model.
-        tokenizer: None takes the model's own.
-        args: the training config, whose chat template is taken; see `use_template`.
-
-    Raises:
-        UsageError: there is no such model, the loaded one does not say where it is from, or the
-            template cannot be used.
+    `model` is loaded, or a name or folder. `args` is the training config with the chat template of
+    `use_template`. Raises `UsageError` if there is no such model or template, or the loaded model
+    names no tokenizer.
     """
     if isinstance(model, str):
         model, own = load_policy(ModelArguments(model_name_or_path=model), args)
@@ -249,10 +222,7 @@ def load_tokenizer(
 ) -> Any:
     """Load a model's tokenizer, with a padding token and its chat template.
 
-    A folder with an adapter and no tokenizer has its base's.
-
-    Raises:
-        UsageError: the template cannot be used, or is another than is asked for.
+    A folder with an adapter and no tokenizer has its base's. Raises `UsageError` as `use_template`.
     """
     base = base_of_adapter(name)
     if base is not None and not (Path(name) / "tokenizer_config.json").is_file():
@@ -268,14 +238,9 @@ def load_tokenizer(
 def use_template(tokenizer: Any, args: Any) -> None:
     """Set a tokenizer's chat template, and its variables, from options that name them.
 
-    Both are part of the tokenizer that is saved.
-
-    Args:
-        tokenizer: changed in place.
-        args: `TemplateArguments`; or TRL's config, which may have `chat_template_kwargs`.
-
-    Raises:
-        UsageError: it is no template, or reads no such variable.
+    Both are part of the tokenizer that is saved. `args` is `TemplateArguments`, or TRL's config,
+    which may have `chat_template_kwargs`. Raises `UsageError` for no template, or an unread
+    variable.
     """
     file = getattr(args, "chat_template", None)
     kwargs = getattr(args, "chat_template_kwargs", None)
@@ -320,11 +285,7 @@ def _check_template(name: str, tokenizer: Any) -> None:
 
 
 def adapter_config(args: ModelArguments) -> Any:
-    """Return peft's LoRA config, or None without `--use_peft`.
-
-    Raises:
-        UsageError: peft does not take the options.
-    """
+    """Return peft's LoRA config, or None without `--use_peft`."""
     with explain_refusals():
         return get_peft_config(args)
 

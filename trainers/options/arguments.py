@@ -17,7 +17,7 @@ from trainers.history.notes import Notes
 from trainers.history.summary import Summary
 from trainers.history.views import History, LastTurns
 from trainers.options.backends import BACKENDS, BackendSpec
-from trainers.options.environments import EnvArguments
+from trainers.options.environments import EnvArguments as EnvArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import (
     BY_ENVIRONMENT,
@@ -36,30 +36,14 @@ from trainers.options.values import (
 from trainers.tokens.generation import Backend
 from wrappers import FailureRules, HorizonSchedule, parse_schedule
 
-__all__ = [
-    "EnvArguments",
-    "EpisodeArguments",
-    "EvaluationArguments",
-    "RolloutArguments",
-    "RunArguments",
-    "TokenBudgets",
-    "episode_settings",
-]
-
-
 HISTORIES: dict[str, type[Any]] = {"last_turns": LastTurns, "summary": Summary, "notes": Notes}
 
 
 @lru_cache
 def open_history(name: str | None, keep_last_turns: int | None) -> History:
-    """Return the history of a name, cached.
+    """Return the history that a name of `HISTORIES`, or `module:Class`, stands for, cached.
 
-    Args:
-        name: one of `HISTORIES`, or `module:Class`; None is that of last turns.
-        keep_last_turns: passed to the class; None passes nothing.
-
-    Raises:
-        UsageError: there is no such class, or it cannot be made so.
+    It is made with `keep_last_turns`, or without arguments where that is None. Raises `UsageError`.
     """
     kind: Any = HISTORIES.get(name or "last_turns")
     if kind is None and ":" not in str(name):
@@ -111,52 +95,42 @@ class EpisodeArguments:
 
     backend: str | BackendSpec | Backend = option(
         "hf",
-        "What samples a model's turns: transformers, a vLLM engine in this process, a vLLM "
-        "server, or what a package names in its entry points (agentgym.backends).",
+        "What samples a model's turns: transformers, vLLM in this process, a vLLM server, or "
+        "another package's backend (entry points agentgym.backends).",
         choices=BACKENDS,
     )
     server_url: list[str] | None = option(
-        None,
-        "The vLLM server's address, http://host:port; repeat for several, which share the "
-        "episodes.",
-        action="extend",
+        None, "Address of a vLLM server, http://host:port; repeat for several.", action="extend"
     )
     backend_kwargs: str | None = option(
         None,
-        "Further arguments of the backend, as JSON: vllm.LLM's, or weights_dir, timeout, retries "
-        "and max_requests of the server's client.",
+        "Arguments of the backend, as JSON: vllm.LLM's, or weights_dir, timeout, retries, "
+        "max_requests.",
     )
     max_tokens_per_turn: int | dict[str, int] = option(
         256,
-        "Sampled tokens of one turn, at most. This and what follows: NAME=NUMBER for one of "
-        "several environments.",
+        "Sampled tokens of a turn, at most. This and the next: NAME=NUMBER for one environment.",
         **COUNT_BY_ENVIRONMENT,
     )
     max_tokens_per_episode: int | dict[str, int] | None = option(
-        None,
-        "Tokens of one episode, at most; by default the model's context.",
-        **COUNT_BY_ENVIRONMENT,
+        None, "Tokens of an episode, at most; default: the context.", **COUNT_BY_ENVIRONMENT
     )
     keep_last_turns: int | dict[str, int] | None = option(
-        None,
-        "Last turns that the policy sees in full; by default all, or as --history has it.",
-        **COUNT_BY_ENVIRONMENT,
+        None, "Last turns in the prompt; default: all, or by --history.", **COUNT_BY_ENVIRONMENT
     )
     history: str | dict[str, str] | None = option(
         None,
-        "What a turn sees of its episode: the last_turns, a summary of the actions before them, "
-        "the notes that the policy writes, or a class of your own as module:Class.",
+        "Earlier turns in the prompt: last_turns, a summary of actions, the policy's own notes, "
+        "or a class as module:Class.",
         read=_text,
         **BY_ENVIRONMENT,
     )
     max_failed_share: float = option(
-        0.2, "Stop when more than this share of episodes failed.", min=0, max=1
+        0.2, "Stop if more episodes than this share failed.", min=0, max=1
     )
 
     max_outage: str = option(
-        "10m",
-        "How long to wait for broken machinery, such as a server that is gone: 90s, 10m, 2h; 0 "
-        "stops at once.",
+        "10m", "How long to wait for broken machinery, such as a lost server: 90s, 10m, 2h."
     )
 
     def __post_init__(self) -> None:
@@ -267,26 +241,21 @@ class RolloutArguments(EpisodeArguments):
 
     horizon: str | dict[str, str] | None = option(
         None,
-        "Turn horizon over training: 20, or scaling:6,13,20@100 for 6 turns, 13 after 100 "
-        "optimizer steps, 20 after 200; or adaptive:6,13,20@20: a stage ends when success over 20 "
-        "steps has levelled off. By default the turn limit alone. NAME=HORIZON for one of several "
-        "environments.",
+        "Turn horizon over training: 20; scaling:6,13,20@100 is 6 turns, 13 after 100 optimizer "
+        "steps, 20 after 200; adaptive:6,13,20@20 ends a stage when success over 20 steps has "
+        "levelled off. Default: the turn limit. NAME=HORIZON for one environment.",
         read=_horizon,
         **BY_ENVIRONMENT,
     )
     mask_truncated_episodes: bool = option(
-        False, "Leave truncated episodes out of the loss; they stay in their group's baseline."
+        False, "Mask truncated episodes in the loss, not in the baseline."
     )
     save_trajectories_every: int = option(
-        1, "Write the episodes of every N-th step; 0 never writes.", min=0
+        1, "Write the episodes of every N-th step; 0: never.", min=0
     )
-    compress_trajectories: bool = option(
-        False, "Write episodes as .jsonl.gz, about a third of the size."
-    )
+    compress_trajectories: bool = option(False, "Write episodes as .jsonl.gz.")
     max_trajectory_gb: float = option(
-        0.0,
-        "Stop writing episodes, not training, where trajectories/ holds so many GB; 0: no bound.",
-        min=0,
+        0.0, "Write no more episodes than so many GB; 0: no bound.", min=0
     )
 
     def schedule_of(self, env_id: str) -> HorizonSchedule | None:
@@ -303,10 +272,7 @@ class EvaluationArguments:
     common_options: ClassVar[tuple[str, ...]] = ("num_eval_tasks",)
 
     num_eval_tasks: int = option(
-        40,
-        "Tasks of the evaluation split, spread evenly over its subtasks, as many of each "
-        "environment; 0 plays all.",
-        min=0,
+        40, "Evaluation tasks per environment, spread over its subtasks; 0: all.", min=0
     )
     eval_samples: int = option(1, "Episodes per evaluation task.", min=1)
     eval_temperature: float = option(1.0, "Temperature of evaluations; 0 is greedy.", min=0)
@@ -321,6 +287,4 @@ class RunArguments:
 
     _argument_group_name: ClassVar[str] = "run"
 
-    resume: bool = option(
-        False, "Continue from the last checkpoint in --output_dir, if there is one."
-    )
+    resume: bool = option(False, "Continue from the last checkpoint in --output_dir.")

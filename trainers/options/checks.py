@@ -9,7 +9,6 @@ would say it in the middle of the first step only.
 from __future__ import annotations
 
 import inspect
-import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
@@ -59,11 +58,7 @@ Refusals = Mapping[str, Refusal]
 
 
 def refuse_ignored(args: Any, refusals: Refusals) -> None:
-    """Refuse options of a dataclass that would be ignored, if they are not their defaults.
-
-    Raises:
-        UsageError: an option has a value other than its default.
-    """
+    """Raise `UsageError` if an option that would be ignored is not at its default."""
     for option in fields(args):
         refusal = refusals.get(option.name)
         factory, value = option.default_factory, getattr(args, option.name)
@@ -120,13 +115,8 @@ def check_given(
 ) -> None:
     """Check a trainer's arguments, but for its policy and its data, before anything is loaded.
 
-    Args:
-        trainer: ours, with the classes `config` and `takes` of its `args`, and with `replaced`, a
-            sentence on its own form of `REPLACED`.
-        args: the training config.
-        rollout: `RolloutArguments`.
-        evaluation: `EvaluationArguments`.
-        further: the arguments of TRL's trainer.
+    `trainer` has the classes `config` and `takes` of its `args`, and `replaced`, a sentence on its
+    own form of `REPLACED`. `further` are the arguments of TRL's trainer.
 
     Raises:
         TypeError: a dataclass is something else; an argument is TRL's and would do nothing here,
@@ -160,11 +150,7 @@ Conflicts = Sequence[tuple[str, str, Callable[[Any], bool]]]
 
 
 def refuse_conflicts(args: Any, conflicts: Conflicts) -> None:
-    """Refuse options of a completed config that exclude each other.
-
-    Raises:
-        ValueError: two of them are set.
-    """
+    """Raise `ValueError` if options of a completed config exclude each other."""
     for problem, other, are_set in conflicts:
         if are_set(args):
             got = f"{other}={getattr(args, other)}"
@@ -229,11 +215,7 @@ PPO_CONFLICTS: Conflicts = (
 
 
 def check_correction(args: Any) -> None:
-    """Check the options of the importance correction, of TRL's own `GRPOConfig` too.
-
-    Raises:
-        ValueError: there is no such mode, or its bounds or the loss do not fit it.
-    """
+    """Raise `ValueError` unless the mode, the bounds and the loss of a correction fit."""
     if not args.vllm_importance_sampling_correction:
         return
     mode, allowed = args.vllm_importance_sampling_mode, (*CORRECTIONS, *OUR_CORRECTIONS)
@@ -261,18 +243,21 @@ def check_correction(args: Any) -> None:
 
 
 def check_training(args: Any) -> None:
-    """Check that training has a length, and that the best checkpoint can be found.
+    """Raise `ValueError` unless training has a length and the best checkpoint is measured.
 
-    Args:
-        args: an `AgentDefaults` config, after `derive_evaluation`.
-
-    Raises:
-        ValueError: it would train nothing, or never end; or the metric of the best checkpoint is
-            not measured where checkpoints are saved.
+    `args` is an `AgentDefaults` config after `derive_evaluation`.
     """
-    _check_checkpoints(args)
+    metric = args.metric_for_best_model
+    if args.save_strategy == "best" and args.eval_strategy == "no":
+        raise ValueError("save_strategy=best goes by evaluations, got eval_strategy=no")
+    is_measured = str(metric).removeprefix("eval_").partition("/")[0] in EVALUATION_METRICS
+    if args.eval_strategy != "no" and metric is not None and not is_measured:
+        raise ValueError(
+            f"metric_for_best_model must be one that evaluations report, "
+            f"{', '.join(EVALUATION_METRICS)}, got {metric!r}"
+        )
     if args.max_steps == 0:
-        raise ValueError("max_steps must be >= 1, or -1 for num_train_epochs to say, got 0")
+        raise ValueError("max_steps must be >= 1, or -1 for num_train_epochs, got 0")
     if args.max_steps < 0 and not args.num_train_epochs > 0:
         raise ValueError(f"num_train_epochs must be > 0, got {args.num_train_epochs}")
     for name in ("weight_decay", "dataloader_num_workers"):  # torch refuses them only in a run
@@ -284,41 +269,8 @@ def check_training(args: Any) -> None:
         )
 
 
-def _check_checkpoints(args: Any) -> None:
-    metric = args.metric_for_best_model
-    if args.save_strategy == "best" and args.eval_strategy == "no":
-        raise ValueError("save_strategy=best goes by evaluations, got eval_strategy=no")
-    if args.eval_strategy == "no" or metric is None:
-        return
-    if metric.removeprefix("eval_").partition("/")[0] not in EVALUATION_METRICS:
-        raise ValueError(
-            f"metric_for_best_model must be one that evaluations report, "
-            f"{', '.join(EVALUATION_METRICS)}, got {metric!r}"
-        )
-    if not args.load_best_model_at_end:
-        return
-    every, saved = args.eval_steps, args.save_steps
-    got = ""
-    if args.save_strategy not in (args.eval_strategy, "best"):
-        got = f"save_strategy={args.save_strategy} with eval_strategy={args.eval_strategy}"
-    # A number below 1 is a share of the run, which is TRL's.
-    elif args.eval_strategy == args.save_strategy == "steps" and every and saved:
-        if every >= 1 and saved >= 1 and saved % every:
-            got = f"save_steps={saved:g}, no multiple of eval_steps={every:g}"
-    if got:
-        raise ValueError(
-            f"the best checkpoint is loaded at the end, so it is saved where success is measured, "
-            f"got {got}; make them fit, or pass `load_best_model_at_end=false` to end with the "
-            "last weights"
-        )
-
-
 def check_trackers(names: Sequence[str]) -> None:
-    """Check the names of `report_to`, and that their packages are installed.
-
-    Raises:
-        UsageError: there is none of that name, or its package is missing.
-    """
+    """Raise `UsageError` unless the trackers of `report_to` exist and are installed."""
     if not names:
         return
     from transformers.integrations import integration_utils as trackers
@@ -337,73 +289,12 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def check_batch(args: Any) -> None:
-    """Check that a batch holds whole groups of episodes, and may be as old as `max_staleness` says.
-
-    Args:
-        args: an `AgentOnlineConfig`, before TRL has derived anything.
-
-    Raises:
-        ValueError: it does not, with the options that were given and values that fit; or the loss
-            is not corrected for episodes of earlier weights.
-    """
-    group = args.num_generations
-    if group < 2:
+    """Raise `ValueError` unless a completed config's batch may be as old as `max_staleness`."""
+    if args.generation_batch_size < 1 or args.num_iterations < 1:
         raise ValueError(
-            f"num_generations must be >= 2, since episodes of one task are compared, got {group}; "
-            "ppo compares none"
+            "generation_batch_size, steps_per_generation and num_iterations must be >= 1, got "
+            f"{args.generation_batch_size}, {args.steps_per_generation} and {args.num_iterations}"
         )
-    for name in (
-        *("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"),
-        *("steps_per_generation", "generation_batch_size"),
-    ):
-        value = getattr(args, name)
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be >= 1, got {value}")
-    batch, made_of = _batch_size(args)
-    if batch % group:
-        fitting = [str(n) for n in range(2, batch + 1) if batch % n == 0][:4]
-        hint = "make it larger"
-        if fitting:
-            listed = " or ".join(filter(None, (", ".join(fitting[:-1]), fitting[-1])))
-            hint = f"num_generations {listed} would fit"
-        raise ValueError(
-            f"a batch holds whole groups: {made_of} makes {batch} episodes, no multiple of "
-            f"num_generations={group}; {hint}"
-        )
-    _check_staleness(args, batch)
-
-
-def _batch_size(args: Any) -> tuple[int, str]:
-    """Return the episodes of a batch, and the options that say so."""
-    size, per_generation = args.generation_batch_size, args.steps_per_generation
-    if size is not None and per_generation is not None:
-        raise ValueError(
-            f"generation_batch_size={size} and steps_per_generation={per_generation} name the same "
-            "batch; leave one of them out"
-        )
-    micro, processes = _micro_batch(args)
-    of_micro = f"per_device_train_batch_size={args.per_device_train_batch_size}"
-    if processes > 1:
-        of_micro += f" x {processes} processes"
-    if size is None:
-        name = "gradient_accumulation_steps" if per_generation is None else "steps_per_generation"
-        return micro * getattr(args, name), f"{of_micro} x {name}={getattr(args, name)}"
-    if size % micro:
-        below = size - size % micro
-        near = f"{below} or {below + micro}" if below else str(micro)
-        raise ValueError(
-            f"generation_batch_size={size} must be a multiple of {of_micro}; {near} would do"
-        )
-    return size, "generation_batch_size"
-
-
-def _micro_batch(args: Any) -> tuple[int, int]:
-    """Return the episodes of a micro-batch of all processes, and the number of processes."""
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
-    return args.per_device_train_batch_size * processes, processes
-
-
-def _check_staleness(args: Any, batch: int) -> None:
     staleness = args.max_staleness
     if staleness == 0:
         if args.carry_over:
@@ -418,8 +309,7 @@ def _check_staleness(args: Any, batch: int) -> None:
             "vllm_importance_sampling_correction=False leaves the loss as if they were of the "
             "present ones; leave the correction on, or pass `max_staleness=0`"
         )
-    passes = batch // _micro_batch(args)[0]
-    steps = -(-passes * args.num_iterations // args.gradient_accumulation_steps)
+    steps = -(-args.steps_per_generation * args.num_iterations // args.gradient_accumulation_steps)
     if staleness < steps:
         raise ValueError(
             f"a batch of episodes serves {steps} optimizer steps, so max_staleness={staleness} "
@@ -428,11 +318,7 @@ def _check_staleness(args: Any, batch: int) -> None:
 
 
 def check_logprobs(backend: BackendSpec) -> None:
-    """Check that a backend's samples can be trained on.
-
-    Raises:
-        UsageError: it gives no log-probabilities.
-    """
+    """Raise `UsageError` if a backend gives no log-probabilities, which training needs."""
     if not backend.gives_logprobs:
         raise UsageError(
             f"backend {backend.name!r} gives no log-probabilities of what it samples, by which "
@@ -442,14 +328,10 @@ def check_logprobs(backend: BackendSpec) -> None:
 
 
 def refuse_split_weights(backend: BackendSpec, *, is_split: bool) -> None:
-    """Refuse a backend whose passes all processes would have to make together.
+    """Raise `UsageError` if a backend's passes would need all processes together.
 
-    Args:
-        backend: the backend.
-        is_split: weights are split over processes, by FSDP2 or ZeRO-3.
-
-    Raises:
-        UsageError: the processes would wait for each other for ever.
+    `is_split`: FSDP2 or ZeRO-3 splits the weights. The processes would wait for each other for
+    ever.
     """
     if is_split and backend.samples_from_model:
         raise UsageError(

@@ -97,28 +97,16 @@ class AgentDefaults(TemplateArguments):
     max_steps: int = option(-1, "Optimizer steps; -1 leaves it to --num_train_epochs.")
     seed: int = option(42, "Seed of everything that is drawn.", min=0, max=2**32 - 1)
     gradient_checkpointing: bool | None = option(
-        None,
-        "Save memory; by default on an accelerator, and on a CPU for passes that would keep more "
-        "than 2 GB.",
+        None, "Save memory; default: on an accelerator, and on a CPU for passes beyond 2 GB."
     )
     eval_strategy: str = option("steps", "When to evaluate: no, steps or epoch.")
     save_strategy: str | None = option(None, "When to checkpoint; by default at every evaluation.")
     save_steps: float | None = option(None, "Checkpoint every N steps; by default as --eval_steps.")
     save_total_limit: int | None = option(2, "Checkpoints kept, the best one always among them.")
-    load_best_model_at_end: bool | None = option(
-        True, "End with the checkpoint of the best eval_success."
-    )
-    metric_for_best_model: str | None = option(
-        SUCCESS_METRIC, "Metric that chooses the best checkpoint."
-    )
-    log_weight_changes: bool = option(
-        False, "Log which share of the weights differs from the start's."
-    )
-    ddp_timeout: int = option(
-        86_400,
-        "Seconds that processes wait for each other; torch's half hour is less than one may play "
-        "while the others wait.",
-    )
+    load_best_model_at_end: bool | None = option(True, "End with the best checkpoint.")
+    metric_for_best_model: str | None = option(SUCCESS_METRIC, "Metric of the best checkpoint.")
+    log_weight_changes: bool = option(False, "Log the share of changed weights.")
+    ddp_timeout: int = option(86_400, "Seconds that processes wait for each other.")
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -155,12 +143,9 @@ class AgentDefaults(TemplateArguments):
 def defaults_for(
     config: type[AgentDefaults], model: str, *, adapter: bool = False
 ) -> dict[str, Any]:
-    """Return a command's defaults for a model, in place of its config's own.
+    """Return a command's defaults for a model's name, in place of its config's own.
 
-    Args:
-        config: the algorithm's.
-        model: the model's name, as given; a folder of a model of ours has that model's.
-        adapter: an adapter alone is trained.
+    A folder of a model of ours has that model's. `adapter`: an adapter alone is trained.
     """
     name = own_name(model)
     chosen = dict(config.own_defaults.get(name, {}))
@@ -193,25 +178,20 @@ class ModelArguments(ModelConfig):
 
     model_name_or_path: str | None = option(
         TINY,
-        "Hugging Face id, local folder, GGUF file, tiny, the small policy that is shipped, "
-        "smollm2, SmolLM2-135M-Instruct, which is fetched once (93 MB), or smollm2-textcraft, "
-        "which has seen some of TextCraft's expert episodes.",
+        "Hugging Face id, folder, GGUF file, tiny (shipped), smollm2 (SmolLM2-135M-Instruct, "
+        "fetched once, 93 MB), or smollm2-textcraft (the same after some of TextCraft's expert "
+        "episodes).",
         aliases=["--model"],
     )
     dtype: str | None = option(
         None,
-        "Precision of the weights; by default bfloat16 for those that --use_peft freezes while "
-        "--bf16 is on, and float32 otherwise.",
+        "Precision of the weights; default: bfloat16 with --use_peft and --bf16, else float32.",
         choices=["auto", "bfloat16", "float16", "float32"],
     )
     use_peft: bool = option(False, "Train a LoRA adapter (peft).")
     lora_r: int = option(16, "Rank of the LoRA adapter.", min=1)
-    lora_alpha: int = option(32, "Scale of the LoRA adapter.")
     # 0, so that sampling and training see one distribution.
     lora_dropout: float = option(0.0, "Dropout of the LoRA adapter.", min=0, max=1)
-    lora_target_modules: list[str] | None = option(
-        None, "Modules that get an adapter, such as q_proj v_proj."
-    )
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -222,7 +202,7 @@ class ModelArguments(ModelConfig):
             if revision not in (None, "main"):
                 raise ValueError(f"model_revision={revision} is of a hub, got the model {name}")
         super().__post_init__()  # type: ignore[misc]
-        modules: Any = self.lora_target_modules
+        modules: Any = getattr(self, "lora_target_modules", None)
         # TRL makes one name a string, which peft takes as a pattern of the module's whole path.
         if isinstance(modules, str) and modules.isidentifier():
             self.lora_target_modules = [modules]
@@ -250,103 +230,73 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
     output_dir: str | None = option("runs/online", "Where checkpoints, logs and the model go.")
     learning_rate: float = option(1e-6, rates_by_model(1e-6, own_defaults, adapter_defaults), min=0)
-    per_device_train_batch_size: int = option(
-        8, "Episodes per forward and backward pass and device.", min=1
-    )
-    gradient_accumulation_steps: int = option(
-        8, "Passes per optimizer step; episodes per step are the product.", min=1
-    )
-    num_generations: int | None = option(8, "Episodes per task: the group that shares a baseline.")
-    num_generations_eval: int | None = option(
-        None, "Refused: evaluations play --eval_samples episodes."
-    )
+    per_device_train_batch_size: int = option(8, "Episodes per pass and device.", min=1)
+    gradient_accumulation_steps: int = option(8, "Passes per optimizer step.", min=1)
+    num_generations: int | None = option(8, "Episodes per task, the group of a baseline.", min=1)
     temperature: float = option(1.0, "Temperature of the episodes, and of the loss.")
     beta: float = option(0.0, "Weight of the KL to the start; 0 loads no reference model.")
-    top_k: int = option(0, "Sample among the so many likeliest tokens, in evaluations too; 0: all.")
+    top_k: int = option(0, "Sample among the k likeliest tokens, in evaluations too; 0: all.")
     top_p: float = option(
         1.0,
-        "Sample among the likeliest tokens that have this share of the probability. With this, "
-        "--top_k or --min_p the loss is over all tokens still: "
-        "sampling/sampling_logp_difference/mean then holds the probability that was cut off.",
+        "Sample among the likeliest tokens with this share of the probability. The loss is over "
+        "all tokens: sampling/sampling_logp_difference/mean includes the probability that is cut "
+        "off.",
     )
-    min_p: float | None = option(
-        None, "Sample among tokens at least so likely as this share of the likeliest."
-    )
+    min_p: float | None = option(None, "Least probability of a token, relative to the likeliest.")
     max_completion_length: int | None = option(
         512,
-        "What --loss_type dr_grpo divides an episode's summed loss by; refused with other losses. "
-        "It bounds no episode: --max_tokens_per_turn and --max_tokens_per_episode do.",
+        "Divisor of --loss_type dr_grpo, refused with other losses. No bound: see "
+        "--max_tokens_per_episode.",
     )
-    loss_type: str = option(
-        "grpo",
-        "How token losses are averaged (TRL's loss_type).",
-        choices=LOSSES,
-    )
+    loss_type: str = option("grpo", "How token losses are averaged.", choices=LOSSES)
     lr_scheduler_type: str = option("constant", "Learning rate schedule, such as linear or cosine.")
     scale_rewards: str = option(
         "group",
-        "What an advantage is divided by: the deviation of the returns of its group (group), of "
-        "the batch (batch), of its environment's episodes in the batch (environment, which every "
-        "algorithm takes), or nothing (none); grpo also by the mean of the group's returns (mean, "
-        "which is MaxRL).",
+        "Divisor of an advantage: the deviation of its group's returns, the batch's, or its "
+        "environment's in the batch (every algorithm takes that), none, or, for grpo, the mean of"
+        " its group's returns (MaxRL).",
         choices=["group", "batch", PER_ENVIRONMENT, BY_MEAN, "none"],
     )
     multi_objective_aggregation: str = option(
-        SUMMED,
-        "Whether several reward functions are summed before they are scaled, or after.",
-        choices=[SUMMED, "normalize_then_sum"],
+        SUMMED, "When reward functions are summed.", choices=[SUMMED, "normalize_then_sum"]
     )
     importance_sampling_level: str = option(
-        "token",
-        "What has one ratio of probabilities: a token, or a sequence.",
-        choices=["token", "sequence"],
+        "token", "Unit of a probability ratio.", choices=["token", "sequence"]
     )
     disable_dropout: bool = option(True, "Train without dropout, as episodes are sampled.")
     vllm_importance_sampling_correction: bool = option(
-        True,
-        "Weigh the loss by the ratio of trained to sampled probabilities, whatever the --backend.",
+        True, "Weigh the loss by trained over sampled probabilities, on any --backend."
     )
     # TRL's own default, sequence_mask: nearly always out of bounds over an episode of many turns.
     vllm_importance_sampling_mode: str = option(
         "token_truncate",
-        "What has one ratio, a token, a turn or a sequence (an episode, or one of its token "
-        "windows), and what is done with one out of bounds: token_truncate, token_mask, "
-        "turn_truncate, turn_mask, sequence_truncate, sequence_mask. geometric_mask leaves out "
-        "sequences whose ratio per token, as a geometric mean, is out of bounds, and weighs no "
-        "other.",
+        "Unit of a ratio (a sequence is an episode, or one of its token windows), and how one out"
+        " of bounds is treated. geometric_mask masks sequences by the geometric mean of their "
+        "tokens' ratios, and weighs no other.",
         choices=[*CORRECTIONS, *OUR_CORRECTIONS],
-    )
-    vllm_importance_sampling_clip_max: float | None = option(
-        3.0, "Upper bound of the ratio, above 1; 1e9 is none."
-    )
-    vllm_importance_sampling_clip_min: float | None = option(
-        None, "Lower bound of the ratio, below 1; by default none."
     )
     max_staleness: int = option(
         0,
-        "Play the next episodes while the policy is trained on earlier ones, with weights at most "
-        "so many optimizer steps behind; needs --backend vllm_server, or --carry_over. 0 plays "
-        "with the newest.",
+        "Play the next episodes during the update, with weights at most N optimizer steps old; "
+        "needs --backend vllm_server, or --carry_over.",
         min=0,
     )
     carry_over: bool = option(
         False,
-        "With --max_staleness, on any --backend: play twice the batch and begin each optimizer "
-        "step when half of the groups are complete; the others go on in the next.",
+        "With --max_staleness, on any --backend: play twice the batch and begin each step when "
+        "half of the groups are complete; the others continue in the next.",
     )
     logging_steps: float = option(1, "Log every N optimizer steps.")
-    invalid_action_penalty: float = option(0.0, "Taken from the reward of every invalid action.")
+    invalid_action_penalty: float = option(
+        0.0, "Subtracted from the reward of every invalid action."
+    )
     task_sampling: str = option(
         "uniform",
-        "Which tasks are played next: all in turn (uniform), or rather those that the policy "
-        "solves now and then (learnable).",
+        "Draw tasks uniformly, or those that the policy sometimes solves (learnable).",
         choices=("uniform", "learnable"),
     )
     observation_loss_weight: float = option(
-        0.0,
-        "Weight of the cross-entropy on what the environment said, a small world model beside the "
-        "policy, such as 0.1; 0 trains on the policy's own tokens alone.",
-        min=0,
+        0.0, "Weight of the cross-entropy on observations, such as 0.1: a world model.", min=0
     )
     eval_steps: float | None = option(50, "Evaluate every N optimizer steps.")
 
@@ -364,11 +314,11 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
                 "evaluations may be greedy: `EvaluationArguments.eval_temperature=0`"
             )
         check_correction(self)
-        check_batch(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
-        if self.num_generations_eval is None:
-            self.num_generations_eval = 1
+        args: Any = self  # with TRL's fields
+        args.num_generations_eval = args.num_generations_eval or 1
         super().__post_init__()
+        check_batch(self)
         refuse_conflicts(self, self.conflicts)
 
 
@@ -383,51 +333,40 @@ class AgentGRPOConfig(AgentOnlineConfig):
     output_dir: str | None = option("runs/grpo", "Where checkpoints, logs and the model go.")
     turn_credit: str = option(
         "none",
-        "How turns are credited: all as their episode (none), beside it with those of the same "
-        "state (gigpo) or, in place of it, of the same recent history (hgpo), by GAE over grouped "
-        "values (gagpo), by the policy's entropy (empg), by the rewards to come (returns), or by "
-        "how much likelier they made the right answer (information_gain).",
+        "Credit of turns: as their episode (none); also among turns in the same state (gigpo); "
+        "only among turns with the same recent history (hgpo); by GAE over grouped values "
+        "(gagpo), the policy's entropy (empg), rewards to come (returns), or the gain in "
+        "likelihood of the right answer (information_gain).",
         choices=("none", "gigpo", "hgpo", "gagpo", "empg", "returns", "information_gain"),
     )
     turn_advantage_weight: float = option(
-        0.0,
-        "Weight of the turns' own advantages (GiGPO's omega), 1 with --turn_credit gigpo; another "
-        "weight than 0 asks for gigpo by itself.",
+        0.0, "Weight of the turns' own advantages (GiGPO's omega); not 0 implies gigpo."
     )
-    turn_discount: float = option(
-        0.95, "Discount per turn of the turns' own returns.", min=0, max=1
-    )
+    turn_discount: float = option(0.95, "Discount per turn of their returns.", min=0, max=1)
     turn_anchor: str = option(
         "observation",
-        "What tells the state that turns are compared in: the observation, the one behind the "
-        "last valid action (valid), all that was read (history), or observations of mostly the "
-        "same words (similar).",
+        "State in which turns are compared: the observation, that after the last valid action, "
+        "all observations (history), or observations of mostly the same words (similar).",
         choices=("observation", "valid", "history", "similar"),
     )
-    turn_similarity: float = option(
-        0.9, "Share of words that similar observations have in common.", min=0, max=1
-    )
+    turn_similarity: float = option(0.9, "Common words of similar observations.", min=0, max=1)
     turn_context: int = option(2, "Earlier states that HGPO compares too.", min=0)
     turn_lam: float = option(0.95, "GAE's lambda per turn (GAGPO).", min=0, max=1)
     kept_variance: float = option(
         1.0,
-        "Train on the fewest groups that hold this share of the sum of the groups' standard "
-        "deviations of rewards (RAGEN-2's filter); 1 keeps all.",
+        "Train on the fewest groups with this share of the summed deviations of rewards (RAGEN-2).",
         min=0,
         max=1,
     )
 
     branch_roots: int = option(
         0,
-        "Play so many episodes of a group from the start, 2 or more, and let the others branch "
-        "from these at turns of which the policy was least sure; 0 plays all from the start.",
+        "Start N episodes of a group at the beginning, and branch the others off at their least "
+        "certain turns; 0 starts all at the beginning.",
         min=0,
     )
     dynamic_sampling: float = option(
-        1.0,
-        "Play further tasks for groups whose episodes were paid the same, up to so many times the "
-        "batch in all (DAPO's dynamic sampling); 1 plays none.",
-        min=1,
+        1.0, "Replace groups with equal rewards, up to so many times the batch (DAPO).", min=1
     )
 
     def __post_init__(self) -> None:
@@ -472,8 +411,7 @@ class AgentReinforcePPConfig(AgentOnlineConfig):
     )
     baseline: str = option(
         "none",
-        "What a return is compared with: nothing, the plain algorithm with the KL in the reward, "
-        "or its group's mean.",
+        "Baseline of a return: none, with the KL in the reward, or its group's mean.",
         choices=("none", "group"),
     )
 
@@ -500,41 +438,33 @@ class AgentPPOConfig(AgentOnlineConfig):
     conflicts = (*ONLINE_CONFLICTS, *PPO_CONFLICTS)
 
     output_dir: str | None = option("runs/ppo", "Where checkpoints, logs and the model go.")
-    num_generations: int | None = option(
-        1, "Episodes per task in a batch; PPO compares none, so 1."
-    )
+    num_generations: int | None = option(1, "Episodes per task in a batch.")
     num_iterations: int = option(2, "Times that each batch of episodes is trained on.")
     loss_type: str = option("dapo", "How token losses are averaged: over the batch's tokens.")
     critic: str = option(
         "own",
-        "own: a backbone of its own. shared: a head on the policy's, which the value loss trains "
-        "too. head: the same head, with a value loss that stops there.",
+        "A backbone of its own (own), a head on the policy's that trains both (shared), or a head"
+        " alone (head).",
         choices=("own", "shared", "head"),
     )
     critic_model: str | None = option(
-        None, "Backbone of the critic; by default a copy of the policy."
+        None, "Backbone of the critic; default: a copy of the policy."
     )
     critic_learning_rate: float | None = option(
-        None, "By default ten times --learning_rate; 0.001 for tiny and for an adapter of smollm2."
+        None, "Default: 10 * --learning_rate; 0.001 for tiny and smollm2's adapters."
     )
     critic_warmup_steps: int = option(0, "First steps that train the critic alone.", min=0)
     vf_coef: float = option(0.5, "Weight of the value loss.", min=0)
-    cliprange_value: float = option(
-        0.2, "How far values move per batch before clipping; 0 = free.", min=0
-    )
+    cliprange_value: float = option(0.2, "Clip range of values per batch; 0 = free.", min=0)
     gae_level: str = option(
-        "token",
-        "Credit tokens, or turns as a whole, with one value each at their first token.",
-        choices=("token", "turn"),
+        "token", "Credit tokens, or turns with one value each.", choices=("token", "turn")
     )
     gamma: float = option(1.0, "Discount per token, or per turn.", min=0, max=1)
     lam: float = option(1.0, "GAE's lambda, of the advantages.", min=0, max=1)
     critic_lam: float = option(1.0, "GAE's lambda, of value targets.", min=0, max=1)
     whiten_advantages: bool = option(True, "Mean 0 and variance 1 over the batch's sampled tokens.")
     kl_in_reward: bool = option(False, "With --beta: the KL in the reward, not in the loss.")
-    bootstrap_truncated: bool = option(
-        False, "End a truncated episode with its last state's value."
-    )
+    bootstrap_truncated: bool = option(False, "End truncated episodes with a value.")
 
     @property
     def compares_groups(self) -> bool:

@@ -35,17 +35,17 @@ class EnvConstructionArguments:
     action_format: str = option("react", "How the policy writes actions.", choices=ACTION_FORMATS)
     env_backend: Backend = option("sync", "Where environments run.")
     step_timeout: float | None = option(
-        None, "Seconds before a slow environment counts as failed (not with sync); by default 600."
+        None, "Seconds before a slow environment fails (not with sync); default: 600."
     )
     wrapper: list[str] = option(
         [],
-        "A Gymnasium wrapper as module:Class; repeat for several, innermost first.",
+        "Gymnasium wrapper as module:Class; repeat for several, innermost first.",
         action="extend",
     )
     env_kwargs: str | None = option(
         None,
-        "Further arguments of the environments, as JSON: '{\"compat\": null}'. "
-        "Those of one among several: 'SearchQA={\"top_k\": 3}'.",
+        "Arguments of the environments, as JSON: '{\"compat\": null}'. "
+        "Of one: 'SearchQA={\"top_k\": 3}'.",
         **BY_ENVIRONMENT,
     )
 
@@ -95,60 +95,45 @@ class EnvArguments(EnvConstructionArguments):
     common_options: ClassVar[tuple[str, ...]] = ("env", "split", "tasks", "max_turns")
 
     env: list[str] = option(
-        [],
-        "Environment id or short name, such as TextCraft; repeat for several, whose shares are "
-        "equal or those of --mix.",
-        action="extend",
+        [], "Environment id or short name, such as TextCraft; repeat for several.", action="extend"
     )
     mix: str | list[float] | dict[str, float] | None = option(
-        None,
-        "Weights of several environments in what is trained on and collected, in their order: "
-        "2,1,1; by default all alike. Evaluations weigh them alike.",
+        None, "Weights of several environments in training and collection, in their order: 2,1,1."
     )
     split: str = option("train", "Split to draw tasks from.")
     eval_split: str = option("validation", "Split played by evaluations during training.")
     tasks: list[str] | None = option(
         None,
-        "Only these subtasks, depths or task ids of the split; or a .json file of "
-        'AgentGym\'s item ids, [{"item_id": "babyai_41"}, ...].',
+        "Only these subtasks, depths or task ids of the split, or a .json file of AgentGym's item"
+        ' ids, [{"item_id": "babyai_41"}, ...].',
     )
-    eval_tasks: list[str] | None = option(
-        None, "As --tasks, of evaluations during training; by default the whole split."
-    )
+    eval_tasks: list[str] | None = option(None, "As --tasks, of evaluations during training.")
     max_turns: int | dict[str, int] | None = option(
-        None,
-        "Turn limit; by default each environment's own. NAME=TURNS for one of several.",
-        **COUNT_BY_ENVIRONMENT,
+        None, "Turn limit; default: the environment's. NAME=TURNS for one.", **COUNT_BY_ENVIRONMENT
     )
     action_format: str | dict[str, str] = option(  # type: ignore[assignment]
         "react",
-        "How the policy writes actions. NAME=FORMAT for one of several environments.",
+        "Format of actions. NAME=FORMAT for one environment.",
         metavar="{" + ",".join(ACTION_FORMATS) + "}",
         read=_action_format,
         **BY_ENVIRONMENT,
     )
     num_envs: int | None = option(
-        None,
-        "Episodes advanced together, per environment; by default the batch, at most 64.",
-        min=1,
+        None, "Parallel episodes per environment; default: the batch, at most 64.", min=1
     )
     overlap: bool = option(
         False,
-        "Sample while slow environments step; needs --env_backend thread, process or ray, and "
-        "repeats a run up to rounding only.",
+        "Sample while slow environments step; not with --env_backend sync. Runs then repeat up to"
+        " rounding.",
     )
 
     ray: str | None = option(
-        None,
-        "Address of the Ray cluster of --env_backend ray; by default that of RAY_ADDRESS or of "
-        "this machine, where one is started if there is none.",
+        None, "Address of the Ray cluster; default: RAY_ADDRESS, or a local one."
     )
-    ray_envs: int = option(
-        RayActors.envs, "Environments of a Ray actor, which share its process.", min=1
-    )
+    ray_envs: int = option(RayActors.envs, "Environments per Ray actor.", min=1)
     ray_actor: str | None = option(
         None,
-        "What each Ray actor is given, arguments of ray.remote as JSON: "
+        "Options of Ray actors as JSON: "
         '\'{"num_cpus": 0.5, "runtime_env": {"env_vars": {"A": "b"}}}\'.',
     )
 

@@ -76,10 +76,7 @@ class RefusedForGood(UsageError):
 def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) -> Iterator[None]:
     """Turn errors of transformers and of the servers' clients into a `UsageError`.
 
-    Args:
-        policy: the policy that is loaded.
-        names: words that are allowed in its place.
-        otherwise: names all that is allowed, for a `policy` that misspells none of them.
+    `names` are allowed in place of the `policy`; `otherwise` describes all that is allowed.
     """
     try:
         yield
@@ -105,13 +102,9 @@ def explain_refusals(
 ) -> Iterator[None]:
     """Turn errors about options, of TRL and the libraries below it, into a `UsageError`.
 
-    For the time before a run has begun. An error of our own code, or of another kind, passes: it
-    is a bug, and its traceback is needed.
-
-    Args:
-        *kinds: of the errors; by default those that stand for a wrong value or a missing package.
-        cannot: describes the failure, after "LIBRARY cannot".
-        remedy: added to the message.
+    For the time before a run has begun. An error of our own code, or of another kind, passes: it is
+    a bug, and its traceback is needed. `kinds` are by default those of a wrong value or a missing
+    package. The message is "LIBRARY cannot `cannot`: CAUSE `remedy`".
     """
     kinds = kinds or (ImportError, OSError, RuntimeError, TypeError, ValueError)
     try:
@@ -144,15 +137,7 @@ def check_kind(name: str, value: Any, kind: type, *, remedy: str) -> None:
 
 
 def check_output(name: str, path: str | None) -> None:
-    """Check that a file can be written, before there is anything to lose.
-
-    Args:
-        name: the option's, for the message.
-        path: the file; None checks nothing.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
+    """Raise `UsageError` if a file, unless it is None, cannot be written."""
     if path is None:
         return
     file = Path(path).absolute()
@@ -165,11 +150,7 @@ def check_output(name: str, path: str | None) -> None:
 
 
 def check_folder(name: str, path: str | Path) -> None:
-    """Check that files can be written to a folder, which may not exist yet.
-
-    Raises:
-        UsageError: nothing can be written there.
-    """
+    """Raise `UsageError` if files cannot be written to a folder, which may not exist yet."""
     folder = Path(path).absolute()
     if os.path.exists(folder) and not folder.is_dir():
         raise UsageError(f"{name} must name a folder, got the file {path}")

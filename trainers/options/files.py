@@ -49,11 +49,7 @@ def describe_presets() -> str:
 
 
 def option_file(name: str) -> Path:
-    """Find the file that `--config` names: a preset by its bare name, any other by its path.
-
-    Raises:
-        ValueError: there is neither a preset nor a file of that name.
-    """
+    """Return the preset, or else the file, that `--config` names, or raise `ValueError`."""
     if name in preset_names():
         return PRESETS / f"{name}.yaml"
     path = Path(name)
@@ -66,17 +62,10 @@ def option_file(name: str) -> Path:
 
 
 def read_options(path: Path) -> dict[str, OptionValue]:
-    """Read an option file.
+    """Return the options of a YAML file as text, as a command line would have it.
 
-    Args:
-        path: a YAML file with a mapping at its top.
-
-    Returns:
-        Text as a command line would have it, by key as written: `no` stays `no`, a list stays one,
-        a mapping becomes JSON, and `null` becomes None.
-
-    Raises:
-        ValueError: the file is not YAML, or has no mapping at its top.
+    `no` stays `no`, a list stays one, a mapping becomes JSON, and `null` becomes None. Raises
+    `ValueError` if the file is not YAML, or has no mapping at its top.
     """
     import yaml  # type: ignore[import-untyped]  # only who has such a file waits for it
 

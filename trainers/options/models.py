@@ -28,12 +28,7 @@ _SIZES = {(128, 4, 1465): TINY, (576, 30, 49152): SMOLLM2}
 
 
 def own_name(model: str) -> str:
-    """Return the name of ours whose defaults a model has, or its own name.
-
-    Args:
-        model: a name of ours, a Hugging Face id, or a folder, which may hold one of them after
-            training.
-    """
+    """Return the name of ours whose defaults a name or folder has, or its own name."""
     sizes = ("hidden_size", "num_hidden_layers", "vocab_size")
     config = read_config(model)
     return _SIZES.get(tuple(config.get(size, 0) for size in sizes), _SAME_SIZE.get(model, model))
@@ -131,19 +126,13 @@ class TemplateArguments:
 
     common_options: ClassVar[tuple[str, ...]] = ()
 
-    chat_template: str | None = option(
-        None, "File of the model's chat template (Jinja); by default the model's own."
-    )
+    chat_template: str | None = option(None, "Jinja file of a chat template; default: the model's.")
     chat_template_kwargs: dict[str, Any] | str | None = option(
-        None, "Variables of the chat template, as JSON: '{\"enable_thinking\": false}'."
+        None, "Variables of the template, as JSON: '{\"enable_thinking\": false}'."
     )
 
     def check_template(self) -> None:
-        """Check that the file exists, and read the variables.
-
-        Raises:
-            ValueError: there is no such file, or the variables are no JSON object.
-        """
+        """Read the variables, or raise `ValueError` without a JSON object or a file."""
         if self.chat_template is not None and not Path(self.chat_template).is_file():
             raise ValueError(f"chat_template: there is no file {self.chat_template}")
         kwargs = self.chat_template_kwargs

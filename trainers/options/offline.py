@@ -44,12 +44,10 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
     output_dir: str | None = option("runs/sft", "Where checkpoints, logs and the model go.")
     num_train_epochs: float = option(3.0, "Passes over the episodes.")
     learning_rate: float = option(2e-5, rates_by_model(2e-5, own_defaults, adapter_defaults), min=0)
-    per_device_train_batch_size: int = option(
-        8, "Episodes per forward and backward pass and device.", min=1
-    )
+    per_device_train_batch_size: int = option(8, "Episodes per pass and device.", min=1)
     gradient_accumulation_steps: int = option(1, "Passes per optimizer step.", min=1)
     train_sampling_strategy: str = option(
-        "group_by_length", "Order of episodes: random, sequential, or group_by_length (faster)."
+        "group_by_length", "Order: random, sequential, or group_by_length."
     )
     max_length: int | None = option(None, "Cut episodes after so many tokens; by default never.")
     logging_steps: float = option(10, "Log every N optimizer steps.")
@@ -91,18 +89,12 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
     learning_rate: float = option(1e-6, rates_by_model(1e-6, own_defaults, adapter_defaults), min=0)
     beta: float = option(0.1, "How much the policy is held to the reference.", min=0)
     loss_type: list[str] = option(
-        ["sigmoid"], "The loss of a pair, or several that are summed.", choices=PREFERENCE_LOSSES
+        ["sigmoid"], "Losses of a pair, summed.", choices=PREFERENCE_LOSSES
     )
-    per_device_train_batch_size: int = option(
-        4, "Pairs per forward and backward pass and device.", min=1
-    )
+    per_device_train_batch_size: int = option(4, "Pairs per pass and device.", min=1)
     gradient_accumulation_steps: int = option(4, "Passes per optimizer step.", min=1)
-    max_length: int | None = option(
-        None, "Leave out pairs of longer episodes, in tokens; by default the context."
-    )
-    precompute_ref_log_probs: bool = option(
-        True, "Ask the reference once, before training; else keep a copy of it."
-    )
+    max_length: int | None = option(None, "Omit pairs of longer episodes; default: the context.")
+    precompute_ref_log_probs: bool = option(True, "Run the reference once, before training.")
     remove_unused_columns: bool = option(False, "Must stay off: the masks are such columns.")
     logging_steps: float = option(10, "Log every N optimizer steps.")
     eval_steps: float | None = option(50, "Evaluate every N optimizer steps.")
@@ -131,7 +123,7 @@ class DataArguments:
 
     data: list[str] = _trajectory_files("By default the expert plays the training split of --env.")
     num_episodes: int | None = option(
-        None, "Expert episodes to play, without --data; by default one per task.", min=1
+        None, "Expert episodes without --data; default: one per task.", min=1
     )
     unsuccessful: bool = option(False, "Imitate unsuccessful episodes too.")
 
@@ -153,11 +145,7 @@ class PairArguments:
     )
     max_pairs_per_task: int = option(4, "Pairs per task, drawn by --seed; 0 takes all.", min=0)
     min_return_gap: float = option(0.01, "Returns that differ by less are a tie.")
-    compared_turns: int = option(
-        0,
-        "Turns compared from where the episodes part; 1 compares the first actions that differ, 0 "
-        "all that follows too.",
-    )
+    compared_turns: int = option(0, "Turns compared from where the episodes part; 0 compares all.")
     num_tasks: int = option(0, "Tasks to play without --data; 0 plays the whole split.", min=0)
     num_samples: int = option(4, "Episodes of the policy per task, without --data.", min=1)
     sampling_temperature: float = option(1.0, "Temperature of the policy's episodes.")
@@ -181,24 +169,18 @@ class AgentEvolArguments:
         None, f"Rounds; by default {NUM_ROUNDS}, or 1 where --max_steps is given.", min=1
     )
     num_samples: int = option(1, "Episodes per task and round.", min=1)
-    num_explored_tasks: int = option(
-        0, "Tasks of the split that a round explores; 0 takes all.", min=0
-    )
+    num_explored_tasks: int = option(0, "Tasks that a round explores; 0 takes all.", min=0)
     exploration_temperature: float = option(1.0, "Temperature of the exploration.", min=0)
     start_from: str = option(
-        "initial",
-        "Fine-tune the initial model in every round, or go on with the current one.",
-        choices=("initial", "current"),
+        "initial", "Model that each round fine-tunes.", choices=("initial", "current")
     )
     merge: str = option(
         "base",
-        "Learn a round's successes with the base set, or with those of all rounds too.",
+        "Add a round's successes to the base set, or to all rounds' too.",
         choices=("base", "all"),
     )
     data: list[str] = _trajectory_files("They are the base set.")
-    expert_episodes: int = option(
-        0, "The expert's episodes in the base set; -1: one per task.", min=-1
-    )
+    expert_episodes: int = option(0, "Expert episodes in the base set; -1: one per task.", min=-1)
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
-import json
 import sys
 from collections.abc import Sequence
 from enum import Enum
@@ -28,7 +27,7 @@ from trainers.options.files import (
     option_file,
     read_options,
 )
-from trainers.options.values import BOUNDS
+from trainers.options.values import BOUNDS, read_object
 
 MOST_CHOICES_SHOWN = 6
 ELSEWHERE = {
@@ -394,11 +393,6 @@ def _choices(values: list[Any]) -> dict[str, Any]:
 
 def _read_mapping(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise argparse.ArgumentTypeError(
-            f"expected a JSON object, got {text!r} ({error})"
-        ) from None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f"expected a JSON object, got {text!r}")
-    return value
+        return read_object("it", text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -82,11 +82,7 @@ class Endpoint:
 
 
 def read_policies(path: str | Path) -> dict[str, Endpoint]:
-    """Read a YAML file that lists policies, and return them by name, in its order.
-
-    Raises:
-        ValueError: the file is not there, or holds something else.
-    """
+    """Return the policies that a YAML file lists, by name, or raise `ValueError`."""
     import yaml  # type: ignore[import-untyped]  # only who has such a file waits for it
 
     try:
@@ -177,14 +173,9 @@ def is_text_policy(name: str) -> bool:
 
 
 def check_baseline(policy: str, baselines: Mapping[str, Collection[str]]) -> None:
-    """Check that every environment has the baseline that a policy names, if it names one.
+    """Raise `UsageError` if an environment lacks the baseline that a policy names.
 
-    Args:
-        policy: as `--policy` takes it.
-        baselines: those of each environment, by its name.
-
-    Raises:
-        UsageError: one does not have it.
+    `baselines` are each environment's, by its name.
     """
     name = policy.removeprefix(BASELINE)
     lacking = [env for env, names in baselines.items() if name not in names]
@@ -206,33 +197,25 @@ class PolicyLoadingArguments(TemplateArguments):
 
     dtype: str | None = option(
         None,
-        "Precision of a model's weights; by default bfloat16 where that is faster, and float32 "
-        "otherwise.",
+        "Precision of a model's weights; default: bfloat16 if faster, else float32.",
         choices=["auto", "bfloat16", "float16", "float32"],
     )
-    api_model: str | None = option(
-        None, "The model's name on the server; by default the only one it serves."
-    )
+    api_model: str | None = option(None, "The model's name on the server; default: the only one.")
     api_kwargs: str | None = option(
         None,
-        "Further fields of each request to the server, as JSON; null leaves one out: "
-        '\'{"max_tokens": null, "max_completion_tokens": 256}\'.',
+        'Fields of requests, as JSON; null omits one: \'{"max_tokens": null, '
+        '"max_completion_tokens": 256}\'.',
     )
     policies: str | None = option(
         None,
-        "YAML file of policies behind servers, each with its name, endpoint, model, key, sampling "
-        "and prices; --policy takes the names.",
+        "YAML file of served policies: name, endpoint, model, key, sampling, prices. --policy "
+        "takes the names.",
     )
     max_cost: float | None = option(
-        None,
-        "Stop when the answers have cost so much, in the currency of the prices that --policies "
-        "lists; what is finished is kept.",
-        above=0,
+        None, "Stop at this cost, in the currency of the prices in --policies.", above=0
     )
-    max_requests: int = option(16, "Requests to it under way at once, at most.", min=1)
-    request_timeout: float = option(
-        120.0, "Seconds before a request to it counts as lost.", above=0
-    )
+    max_requests: int = option(16, "Concurrent requests, at most.", min=1)
+    request_timeout: float = option(120.0, "Seconds before a request is lost.", above=0)
 
     def __post_init__(self) -> None:
         self.api_kwargs = hide_kwargs(self.api_kwargs)
@@ -253,17 +236,16 @@ class PolicyArguments(PolicyLoadingArguments):
 
     policy: str = option(
         "expert",
-        "expert, expert:privileged (may use what no observation has shown), random, baseline:NAME "
-        "(a baseline of the environment), tiny, smollm2, a Hugging Face id, a local folder, a GGUF "
-        "file, a name of --policies, or the address of an OpenAI-compatible server, "
-        "http://host:port/v1 (key: OPENAI_API_KEY).",
+        "expert, expert:privileged (uses unobserved facts), random, baseline:NAME, tiny, smollm2,"
+        " a Hugging Face id, folder or GGUF file, a name of --policies, or the address of an "
+        "OpenAI-compatible server, http://host:port/v1 (key: OPENAI_API_KEY).",
         aliases=["--model"],
     )
-    top_k: int = option(0, "Sample among the so many likeliest tokens; 0: among all.")
-    top_p: float = option(1.0, "Sample among the likeliest tokens that have this share.")
-    min_p: float = option(
-        0.0, "Sample among tokens at least so likely as this share of the likeliest."
+    top_k: int = option(0, "Sample among the k likeliest tokens; 0: all.")
+    top_p: float = option(
+        1.0, "Sample among the likeliest tokens with this share of the probability."
     )
+    min_p: float = option(0.0, "Least probability of a token, relative to the likeliest.")
 
     def __post_init__(self) -> None:
         self.policy = policy_name(self.policy)

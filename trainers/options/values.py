@@ -47,12 +47,9 @@ def option(default: Any, help_text: str, **metadata: Any) -> Any:
 
 
 def check_bounds(args: Any) -> None:
-    """Check that a dataclass's numbers are numbers, and that values keep to their metadata.
+    """Raise `ValueError` for a number that is none, a value beyond its `choices` or its bounds.
 
     None has no bounds.
-
-    Raises:
-        ValueError: a value is no number, none of its `choices`, or out of its bounds.
     """
     for entry in fields(args):
         setting, kind = getattr(args, entry.name), _PLAIN_KIND.fullmatch(str(entry.type))
@@ -84,11 +81,7 @@ def _check_value(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
 
 
 def read_object(name: str, text: str | None) -> dict[str, Any]:
-    """Read an option that holds a JSON object, hidden or not. None means an empty object.
-
-    Raises:
-        ValueError: it is not a JSON object.
-    """
+    """Return an option's JSON object, which may be hidden, as a dict, or raise `ValueError`."""
     if text is None:
         return {}
     try:
@@ -104,11 +97,7 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 def read_seconds(name: str, text: str) -> float:
-    """Return the seconds of an option that holds a duration, such as `90`, `90s`, `10m` or `2h`.
-
-    Raises:
-        ValueError: it has another form.
-    """
+    """Return the seconds of a time such as `90`, `90s`, `10m` or `2h`, or raise `ValueError`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(text).strip())
     if match is None:
         raise ValueError(f"{name} must be a time such as 90s, 10m or 2h, got {text!r}")
@@ -120,18 +109,9 @@ Weights = str | Sequence[float] | Mapping[str, float]
 
 
 def read_weights(name: str, given: Weights | None, of: Sequence[str]) -> list[int]:
-    """Read an option that holds a weight for each of several things.
+    """Return an option's weight for each name in `of`, as the smallest integers of this ratio.
 
-    Args:
-        name: the option's, for the message.
-        given: its value; None weighs all alike.
-        of: names the things.
-
-    Returns:
-        whole numbers in the same proportion, as small as can be.
-
-    Raises:
-        UsageError: there are more or fewer weights than things, or one is not above 0.
+    None weighs all alike. Raises `UsageError` unless each has a weight above 0.
     """
     if given is None:
         return [1] * len(of)
@@ -196,9 +176,6 @@ def read_by_environment(args: Any) -> None:
 
     Each becomes one value, or a dict of values by environment, with one under `"default"` unless
     that is None. `read` in a field's metadata reads a value, given the option's name.
-
-    Raises:
-        ValueError: a value cannot be read.
     """
     for entry in fields(args):
         if (read := entry.metadata.get("read")) is not None:
@@ -269,11 +246,7 @@ def options_by_environment(kind: type) -> list[str]:
 
 
 def check_names(args: Any, env_ids: Iterable[str]) -> None:
-    """Check that the options of a dataclass name environments of the run only.
-
-    Raises:
-        UsageError: one names another.
-    """
+    """Raise `UsageError` if an option names an environment that is none of the run's."""
     ids = list(env_ids)
     for option in options_by_environment(type(args)):
         value = getattr(args, option)
@@ -287,11 +260,7 @@ def check_names(args: Any, env_ids: Iterable[str]) -> None:
 
 
 def load_attribute(name: str) -> Any:
-    """Import the object that `"module:attribute"` names.
-
-    Raises:
-        ValueError: the name has another form, or there is no such attribute.
-    """
+    """Import the object that `"module:attribute"` names, or raise `UsageError`."""
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise UsageError(f"expected module:Class, such as mylab.shaping:Shaped, got {name!r}")

@@ -45,12 +45,7 @@ REFUSED = "refused"
 
 @dataclass
 class _Conversation:
-    """The messages of one episode.
-
-    Attributes:
-        num_tokens: of the last request and its answer, as the server counted them.
-        request: the pending request.
-    """
+    """The server's count of an episode's last tokens, and its pending request."""
 
     num_tokens: int = 0
     request: _Request | None = None
@@ -321,9 +316,7 @@ def _messages(trajectory: Trajectory, history: History) -> list[dict[str, str]]:
 def open_client(args: PolicyArguments) -> JSONClient:
     """Open the connection to a served policy's server.
 
-    Raises:
-        UsageError: the environment variable that `--policies` names for the key is not set.
-        ValueError: the address is none.
+    Raises `UsageError` if the variable that `--policies` names for the key is not set.
     """
     endpoint = args.endpoint
     key = os.environ.get(endpoint.key) or None
@@ -350,15 +343,8 @@ def open_api_policy(
 ) -> APIPolicy:
     """Open the policy behind a server that `args` name.
 
-    Args:
-        args: the policy's options.
-        budgets: of its episodes.
-        seed: of the requests' seeds.
-        client: an open connection, from `open_client`.
-
-    Raises:
-        UsageError: the server serves no such model, or several and none is named; or its key is not
-            there.
+    Raises `UsageError` if the server serves no such model, several without a name, or its key is
+    missing.
     """
     endpoint = args.endpoint
     client = client or open_client(args)

@@ -75,11 +75,7 @@ def open_environments(
 
 
 def check_backend(policy: PolicyArguments, budgets: EpisodeArguments) -> None:
-    """Check that the named backend samples from the named policy.
-
-    Raises:
-        UsageError: the policy is no model that is loaded here.
-    """
+    """Raise `UsageError` if a backend is named for a policy that is no model loaded here."""
     if budgets.backend != EpisodeArguments.backend and not policy.is_loaded:
         raise UsageError(
             f"`backend={budgets.backend_spec.name}` samples from a model that is loaded here, got "
@@ -149,11 +145,7 @@ def open_rollout(
 
 
 def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
-    """Open the model that `args` name, with the backend of `budgets`.
-
-    Raises:
-        UsageError: there is no such policy, the options do not fit it, or its server refuses them.
-    """
+    """Open the model that `args` name, with the backend of `budgets`, or raise `UsageError`."""
     from trainers.backends.open import load_backend
     from trainers.models.loading import load_for_playing, load_tokenizer, resolve_model
     from trainers.options.configs import ModelArguments
@@ -174,11 +166,7 @@ def open_model(args: PolicyArguments, budgets: EpisodeArguments) -> OpenModel:
 
 
 def check_model(args: PolicyArguments) -> None:
-    """Check that a model exists by loading its tokenizer, the smallest part.
-
-    Raises:
-        UsageError: there is none, or it has no such chat template.
-    """
+    """Load a model's tokenizer, the smallest part, or raise `UsageError`."""
     from trainers.models.loading import load_tokenizer, resolve_model
 
     with _explain_load_errors(args.policy):

@@ -125,14 +125,9 @@ class FunctionPolicy(Policy):
 
 
 def scripted_policy(policy: str | TextFunction | Policy, *, seed: int = 0) -> Policy:
-    """Return the policy that `"expert"`, `"random"`, `"baseline:NAME"` or a function names.
+    """Return the policy of a name or a function, or a policy as it is.
 
-    Args:
-        policy: one of these, or a policy, which is returned as it is.
-        seed: of the random policy.
-
-    Raises:
-        ValueError: there is no such policy.
+    `seed` is the random policy's. Raises `ValueError` for another name.
     """
     if isinstance(policy, str):
         policy = policy_name(policy)

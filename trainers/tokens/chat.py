@@ -277,12 +277,7 @@ class ChatFormat:
 
 
 def grow(traces: list[TokenTrace], prompt_ids: list[int]) -> None:
-    """Append to the last trace up to a prompt that continues it, or begin a new trace.
-
-    Args:
-        traces: an episode's.
-        prompt_ids: (P,) the policy's present view.
-    """
+    """Append to the last trace up to (P,) ids that continue it, or begin a new trace."""
     known = traces[-1].ids if traces else None
     if known is not None and prompt_ids[: len(known)] == known:
         traces[-1].append_given(prompt_ids[len(known) :])
@@ -291,11 +286,7 @@ def grow(traces: list[TokenTrace], prompt_ids: list[int]) -> None:
 
 
 def template_of(tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return a tokenizer's chat template.
-
-    Raises:
-        ValueError: it has none.
-    """
+    """Return a tokenizer's chat template, or raise `ValueError` if it has none."""
     if not tokenizer.chat_template:
         raise ValueError(
             f"the tokenizer has no chat template; {REMEDY}, or load an instruct model's tokenizer"
@@ -364,15 +355,9 @@ class RenderedChat(ChatFormat):
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase, template: str, *, reason: str) -> RenderedChat:
-        """Return the chats of a template that cannot be appended to.
+        """Return the chats of a template to which ids cannot be appended, for this `reason`.
 
-        Args:
-            tokenizer: the policy's.
-            template: a Jinja template.
-            reason: why ids cannot be appended.
-
-        Raises:
-            ValueError: conversations cannot be rendered either.
+        Raises `ValueError` if conversations cannot be rendered either.
         """
         reasons = []
         for has_system in (True, False):
@@ -391,13 +376,7 @@ class RenderedChat(ChatFormat):
         observations: Sequence[str],
         completions: Sequence[str],
     ) -> list[int]:
-        """Encode a conversation up to where the policy's next turn begins, as (P,) ids.
-
-        Args:
-            system_prompt: the instruction text.
-            observations: the user's, one more than `completions`.
-            completions: the policy's.
-        """
+        """Encode a conversation up to the policy's next turn, as (P,) ids."""
         pieces = self.rendering.pieces(system_prompt, observations, completions)
         return self.encoder.encode(pieces, cached=not completions)
 

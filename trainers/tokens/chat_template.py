@@ -65,11 +65,7 @@ class TemplateParts:
 
 
 def probe_template(tokenizer: PreTrainedTokenizerBase, template: str) -> TemplateParts:
-    """Find the text around messages of a template that leaves earlier turns alone.
-
-    Raises:
-        Unsuitable: it changes earlier turns.
-    """
+    """Find the text around messages of a template, or raise `Unsuitable` if it changes turns."""
     reasons = []
     for variant in _variants(tokenizer, template):
         for key, has_system in itertools.product((None, *KEYS), (True, False)):
@@ -103,12 +99,9 @@ def _variants(tokenizer: PreTrainedTokenizerBase, template: str) -> Iterator[str
 def conversation(
     system_prompt: str, observations: Sequence[str], replies: Sequence[Mapping[str, str]]
 ) -> list[dict[str, str]]:
-    """Return the messages of a conversation.
+    """Return the messages of a conversation, each reply behind the observation of its place.
 
-    Args:
-        system_prompt: the instruction text; there is no such message if it is empty.
-        observations: the user's.
-        replies: the policy's, without their role, each behind the observation of its place.
+    There is no system message for an empty `system_prompt`. Replies have no role yet.
     """
     messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
     for index, observation in enumerate(observations):
@@ -231,11 +224,7 @@ def _is_filler(text: str, start: str) -> bool:
 
 
 def split_at(text: str, marker: str) -> tuple[str, str]:
-    """Return the text before and behind a marker.
-
-    Raises:
-        Unsuitable: it does not stand in the text exactly once.
-    """
+    """Return the text before and behind a marker, or raise `Unsuitable` unless it occurs once."""
     parts = text.split(marker)
     if len(parts) != 2:
         raise Unsuitable(f"it renders a message {len(parts) - 1} times instead of once")

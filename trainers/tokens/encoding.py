@@ -61,12 +61,7 @@ class PieceEncoder:
         return text.translate(self._single).encode("utf-8", "replace").decode("utf-8")
 
     def encode(self, pieces: Iterable[Piece], *, cached: bool = True) -> list[int]:
-        """Encode a text as (N,) ids.
-
-        Args:
-            pieces: the text.
-            cached: keep the ids, for a text that comes again, as a first observation does.
-        """
+        """Encode a text as (N,) ids, `cached` for one that comes again."""
         encode = self._encode_cached if cached else self._encode
         return list(encode(tuple(pieces)))
 

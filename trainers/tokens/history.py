@@ -53,11 +53,7 @@ class TokenHistory:
         return max(0, min(max_new_tokens, self.max_tokens - len(self.traces[-1])))
 
     def observe(self, episode: Trajectory) -> bool:
-        """Encode the next turn's view of an episode, with as many turns as were appended.
-
-        Returns:
-            False if it leaves no room for an answer; then nothing is recorded.
-        """
+        """Encode the next turn's view, or return False if it leaves no room for an answer."""
         ids = self.chat.view_ids(episode, view_of(self.history, episode), self._sampled)
         if self.max_tokens is not None and len(ids) >= self.max_tokens:
             return False

@@ -67,13 +67,7 @@ class Rendering:
     def pieces(
         self, system_prompt: str, observations: Sequence[str], completions: Sequence[str]
     ) -> list[Piece]:
-        """Render a conversation that waits for the policy's next turn.
-
-        Args:
-            system_prompt: the instruction text.
-            observations: the user's, one more than `completions`.
-            completions: the policy's.
-        """
+        """Render a conversation up to the policy's next turn."""
         text = self._render(
             self._marked(system_prompt),
             [self._marked(observation) for observation in observations],

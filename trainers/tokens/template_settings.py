@@ -63,11 +63,7 @@ def split_settings(template: str) -> tuple[dict[str, Any], str]:
 
 
 def read_variables(template: str) -> set[str]:
-    """Return the variables that a template may be given.
-
-    Raises:
-        ValueError: it is no Jinja template.
-    """
+    """Return the variables that a template may be given, or raise `ValueError` for no template."""
     # Jinja's own parser does not know the tags that transformers adds.
     environment = Environment(extensions=["jinja2.ext.loopcontrols"])
     try:

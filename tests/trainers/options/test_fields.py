@@ -68,7 +68,7 @@ def test_a_mapping_is_read_from_json(capsys: pytest.CaptureFixture[str]) -> None
     for wrong in ("[1]", "a=1"):
         with pytest.raises(SystemExit):
             parser.parse(["--further", wrong])
-        assert f"--further: expected a JSON object, got '{wrong}'" in capsys.readouterr().err
+        assert f"--further: it must be a JSON object, got '{wrong}'" in capsys.readouterr().err
 
 
 def test_a_switch_that_is_no_switch_is_told_with_what_is_allowed(
