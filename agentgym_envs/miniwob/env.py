@@ -119,7 +119,7 @@ class MiniWoBEnv(TextEnv):
         return self._answer()
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
-        """Answer a completion without an action; the page is shown again."""
+        """Answer a completion without an action by showing the page again."""
         return self._answer(str(error))
 
     def extra_info(self) -> Mapping[str, Any]:
@@ -128,7 +128,7 @@ class MiniWoBEnv(TextEnv):
         return {"raw_reward": self._raw_reward, "success_threshold": threshold}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from its beginning; few tasks have an expert.
+        """Yield moves that solve the task from its beginning, for the few tasks with an expert.
 
         Raises:
             NoExpert: the task has none.
@@ -157,14 +157,14 @@ class MiniWoBEnv(TextEnv):
         return window_pixels(self.browser) if self.render_mode == "rgb_array" else super().render()
 
     def close(self) -> None:
-        """Release the browser; safe to call twice."""
+        """Release the browser, also if called twice."""
         self._close_browser()
         super().close()
 
     # Inside -----------------------------------------------------------------------------------
 
     def _answer(self, refusal: str = "") -> Outcome:
-        """Tell what the page is like now; it may have ended the episode by itself."""
+        """Return the page as it is now, and the end of the episode if the page ended it."""
         is_valid = not refusal
         look = self._look()
         if look is None:
@@ -184,7 +184,7 @@ class MiniWoBEnv(TextEnv):
         return Outcome(message, is_valid=is_valid)
 
     def _look(self) -> _Look | None:
-        """Wait until the page stands still; None where it is not the task's page any more."""
+        """Wait until the page stands still, or None where it is not the task's page any more."""
         text = self.browser.look_up(_LAST_PAGE, "agentgym.look()")
         if not text:
             self.browser.page()  # raises where the browser is broken
