@@ -26,7 +26,8 @@ from agentgym_envs.browsing.chromium.picture import window_pixels
 from agentgym_envs.browsing.view import View, one_line, screen_lines
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
-from agentgym_envs.miniwob import baselines, expert, pages, prompts
+from agentgym_envs.miniwob import expert, pages, prompts
+from agentgym_envs.miniwob.baselines import first_named
 from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of, success_threshold
 
 _ON_OTHER_PAGES = ("goto", "new_tab", "tab_focus", "close_tab", "go_back", "go_forward")
@@ -69,10 +70,7 @@ class MiniWoBEnv(TextEnv):
     verbs = _VERBS
     instructions = prompts.instructions("plain")
     default_max_turns = 10
-    baselines = {
-        "first_named": lambda env: _play_names(env, baselines.first_named),
-        "named_or_alike": lambda env: _play_names(env, baselines.named_or_alike),
-    }
+    baselines = {"first_named": lambda env: first_named(env.goal, env.browser.page)}
 
     def __init__(self, *, viewport_lines: int | None = VIEWPORT_LINES, **kwargs: Any) -> None:
         if kwargs.get("compat") is not None:
@@ -199,7 +197,3 @@ class MiniWoBEnv(TextEnv):
         if self._browser is not None:
             browser, self._browser = self._browser, None
             browser.close()
-
-
-def _play_names(env: MiniWoBEnv, rank: baselines.Rank) -> Iterator[ExpertMove]:
-    return baselines.fill_and_click(env.goal, env.browser.page, rank)
