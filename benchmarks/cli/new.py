@@ -136,7 +136,3 @@ def _check_not_installed(module: str) -> None:
             f"a module {module!r} is installed already ({spec.origin}) and one would hide the "
             "other; choose another NAME"
         )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -80,6 +80,12 @@ function pictureOf(scale, label) {
   return svg("svg", { width, height, role: "group", "aria-label": label });
 }
 
+function finish(host, picture, readout, parts, kept, above = []) {
+  picture.append(...kept, ...above);
+  if (kept.length) parts.push(["dot", "kept trajectories"]);
+  host.replaceChildren(picture, readout, legend(parts));
+}
+
 export function drawSuccess(host, points, steps, onStep) {
   host.hidden = points.length === 0;
   if (host.hidden) return;
@@ -106,10 +112,7 @@ export function drawSuccess(host, points, steps, onStep) {
     const point = nearest(points, step);
     return { step: point.step, text: told(point, averages) };
   });
-  const kept = keptSteps(steps, scale, onStep);
-  picture.append(...kept, ...checks);
-  if (kept.length) parts.push(["dot", "kept trajectories"]);
-  host.replaceChildren(picture, readout, legend(parts));
+  finish(host, picture, readout, parts, keptSteps(steps, scale, onStep), checks);
 }
 
 // Draws a metric; `isLog` asks for a logarithmic axis.
@@ -148,8 +151,5 @@ export function drawMetric(host, points, { metric, isLog }, steps, onStep) {
     const point = nearest(measured, step);
     return { step: point.step, text: `step ${point.step} · ${metric} ${show(point.value)}` };
   });
-  const kept = keptSteps(steps, scale, onStep);
-  picture.append(...kept);
-  if (kept.length) parts.push(["dot", "kept trajectories"]);
-  host.replaceChildren(picture, readout, legend(parts));
+  finish(host, picture, readout, parts, keptSteps(steps, scale, onStep));
 }

@@ -1,5 +1,6 @@
 // Which entries are shown, and in which order: pure functions of the filters. Knows no element.
 
+import { collator } from "./dom.js";
 import { causeOf } from "./entries.js";
 
 export const CHOICES = [
@@ -19,7 +20,6 @@ export const RANGES = [
   ["return", "Return"],
 ];
 
-const collator = new Intl.Collator("en", { numeric: true });
 // Where to look, and what of the runs is drawn there; the other filters say what for.
 const PLACE = ["run", "folder", "vs", "metric", "log"];
 const NAMES = [...PLACE, ...CHOICES.map(([name]) => name), "q"].concat(

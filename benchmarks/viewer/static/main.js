@@ -3,7 +3,7 @@
 import { About, drawProblems } from "./about.js";
 import { CurvePanel } from "./curve_panel.js";
 import { Entries } from "./entries.js";
-import { el, say } from "./dom.js";
+import { byId, el, say } from "./dom.js";
 import { EpisodeScreen } from "./episode.js";
 import { FilterBar } from "./filterbar.js";
 import { SORTS, arrange, choose, isOfRun, varies, viewOf } from "./filters.js";
@@ -18,7 +18,6 @@ import { openSource } from "./source.js";
 import { Summary } from "./summary.js";
 
 const ASK_AGAIN_MS = 2500;
-const byId = (id) => document.getElementById(id);
 
 function withoutEmpty(filters) {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));

@@ -2,7 +2,7 @@
 
 import { el, svg } from "./dom.js";
 
-function squares(cells, width) {
+export function squares(cells, width) {
   return cells.map((cell) => `M${cell % width} ${Math.floor(cell / width)}h1v1h-1z`).join("");
 }
 

@@ -1,7 +1,7 @@
 // The numbers above the list. Where policies, environments, turn limits or phases of training are
 // mixed no mean stands for them, nor where runs are compared; a table has one for each.
 
-import { el, say } from "./dom.js";
+import { collator, el, say } from "./dom.js";
 import { phasePlace } from "./entries.js";
 import { counts, isAlike, summarize, varies } from "./filters.js";
 import { number, percent, plural } from "./marks.js";
@@ -103,7 +103,6 @@ export function rowsOf(shown, { isComparing }) {
     if (!games.has(entry.game)) games.set(entry.game, []);
     games.get(entry.game).push(entry);
   }
-  const collator = new Intl.Collator("en", { numeric: true });
   const order = (one, other) => one.place - other.place || collator.compare(one.name, other.name);
   return [...rows.values()].sort(order);
 }
