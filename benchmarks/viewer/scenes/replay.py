@@ -51,8 +51,8 @@ def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]
         part = "settings" if name == CELL_FILE else "EnvArguments"
         options = record.get(part, {})
         written = options.get("env_kwargs")
-        of_all = dict(json.loads(written)) if written else {}
-        return kwargs_for(of_all, env_id, options.get("env", []))
+        common = dict(json.loads(written)) if written else {}
+        return kwargs_for(common, env_id, options.get("env", []))
     return {}
 
 

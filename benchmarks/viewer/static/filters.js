@@ -54,7 +54,7 @@ export function readFilters(parameters) {
 }
 
 export function valueOf(entry, name) {
-  return name === "result" ? entry.outcome.told : entry[name];
+  return name === "result" ? entry.outcome.caption : entry[name];
 }
 
 // A run is named by its path: its number would be another run's once there are more. A folder
@@ -167,8 +167,8 @@ export function summarize(entries) {
   return {
     count: entries.length,
     played: played.length,
-    failed: entries.filter((entry) => entry.outcome.told === "failed").length,
-    unscored: entries.filter((entry) => entry.outcome.told === "unscored").length,
+    failed: entries.filter((entry) => entry.outcome.caption === "failed").length,
+    unscored: entries.filter((entry) => entry.outcome.caption === "unscored").length,
     success: played.length ? mean("success") : null,
     score: played.length ? mean("score") : null,
     return: played.length ? mean("return") : null,
