@@ -40,10 +40,10 @@ from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError, run_command
 from trainers.options.offline import AgentEvolArguments, AgentEvolConfig
 from trainers.options.values import all_values, check_names
+from trainers.plans import Plan, print_plan
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, check_of_environments
-from trainers.runs.announcement import Plan, print_plan
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import end_run, holding, read_run

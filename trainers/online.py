@@ -11,7 +11,7 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from math import nan
 from pathlib import Path
@@ -48,14 +48,13 @@ from trainers.options.checks import (
     refuse_split_weights,
 )
 from trainers.options.configs import AgentOnlineConfig
-from trainers.plans import online_plan
+from trainers.plans import Announcement, online_plan, title_of
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
 from trainers.rollout.environments import Environments
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.rollout.players import Ahead, CarriedOver, Lockstep, Pacing, check_ahead
-from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.health import BATCH_ZERO_STD
 from trainers.runs.progress import Sizes, show_progress
@@ -314,12 +313,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 note=self.carried_rows.note,
             )
         sender: Any = self.rollout.policy
-        return Ahead(
-            self.rollout,
-            self.rollout_options,
-            pacing,
-            sender.backend,
-        )
+        return Ahead(self.rollout, self.rollout_options, pacing, sender.backend)
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers.
@@ -408,7 +402,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self._log_episodes(episodes.group_size)
         self.policy_loss.weigh_observations(batch, episodes)
         advantages = self.advantages_of(batch, episodes)
-        self._log_advantages(advantages, episodes)
+        # Each episode's, the mean over its tokens, in place of TRL's own.
+        means = advantages if advantages.ndim == 1 else episodes.mean_over_tokens(advantages)
+        replace_all(self._logs["advantages"], self.accelerator.gather(means).tolist())
         if advantages.ndim == 1:
             row_advantages = advantages[episodes.episode_of_row.clamp(min=0)]
             advantages = row_advantages[:, None].expand_as(episodes.action_mask)
@@ -424,7 +420,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         # The rows of `predict` are neither groups nor read ahead.
         player = self.player if is_training else Lockstep(self.rollout, self.rollout_options)
         pause = nullcontext() if is_training else self.player.pause()
-        with self.playing(), self._counting_episodes(len(rows)), pause:
+        name = f"step {self.state.global_step + 1}" if is_training else "prediction"
+        counting = self.heartbeat.playing(name, len(rows), is_evaluation=not is_training)
+        with self.playing(), counting, pause:
             batch = player.take(rows)
         self.trajectories, self.extra_episodes = batch.trajectories, batch.extra
         self._requested_at = batch.requested_at
@@ -472,12 +470,6 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     def horizon_step(self) -> int:
         """The optimizer step whose horizon the last batch has."""
         return self.state.global_step if self._requested_at is None else self._requested_at
-
-    def _counting_episodes(self, episodes: int) -> AbstractContextManager[None]:
-        """Count a batch's episodes in the heartbeat while they are played."""
-        is_training = self.model.training
-        name = f"step {self.state.global_step + 1}" if is_training else "prediction"
-        return self.heartbeat.playing(name, episodes, is_evaluation=not is_training)
 
     # Credit -------------------------------------------------------------------------------------
 
@@ -583,12 +575,6 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         replace_metrics(self.logged, metrics)
         if self.model.training:
             self.on_episodes(metrics)
-
-    def _log_advantages(self, advantages: torch.Tensor, episodes: EpisodeBatch) -> None:
-        """Log each episode's advantage, the mean over its tokens, in place of TRL's own of it."""
-        if advantages.ndim > 1:
-            advantages = episodes.mean_over_tokens(advantages)
-        replace_all(self._logs["advantages"], self.accelerator.gather(advantages).tolist())
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Record the success of all processes' episodes, for the horizon and the next tasks.

@@ -1,12 +1,118 @@
-"""The plan of a run, in the words of its first lines."""
+"""The plan of a run, printed before its first step, and its result at the end."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from transformers import TrainerCallback
 
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments
-from trainers.runs.announcement import Plan, evaluation_plan, history_plan, rate_plan
+from trainers.runs.success import validations
+from trainers.tokens.chat import ChatFormat
+
+MEASURES_BEFORE = "--eval_on_start true"
+"""The option that measures success before training."""
+Plan = Mapping[str, str]
+"""The lines of an announcement, by their labels: `{"policy": "tiny, 1.1M parameters"}`."""
+
+
+class Announcement(TrainerCallback):  # type: ignore[misc]
+    """Prints a run's plan where training begins or goes on. Add it before a progress bar."""
+
+    def __init__(self, title: str, plan: Callable[[], Plan]) -> None:
+        self._title = title
+        self._plan = plan
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
+        """Print the plan."""
+        if not state.is_world_process_zero:
+            return
+        steps = f"{state.max_steps} optimizer steps"
+        if state.global_step >= state.max_steps:
+            steps = f"all {state.max_steps} optimizer steps are taken"
+        elif state.global_step:
+            steps = f"optimizer steps {state.global_step + 1} to {state.max_steps}"
+        print_plan(f"{self._title}: {steps}, written to {args.output_dir}", self._plan())
+
+
+def print_plan(title: str, plan: Plan) -> None:
+    """Print a plan as a title and one indented line for each entry."""
+    entries = {about: text for about, text in plan.items() if text}
+    width = max(map(len, entries))
+    lines = [f"  {about:<{width}}  {text}" for about, text in entries.items()]
+    print("\n".join([title, *lines]), flush=True)
+
+
+def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> str:
+    """Return when evaluations play which tasks, or an empty string without any."""
+    if args.eval_strategy == "no":
+        return ""
+    when = "after every epoch"
+    if args.eval_strategy == "steps":
+        when = f"every {args.eval_steps:g} steps and at the end"
+    when = f"at the start, {when}" if args.eval_on_start else when
+    each = "" if samples == 1 else f", {samples} episodes each"
+    before = "" if args.eval_on_start else f"; {MEASURES_BEFORE} before the first step too"
+    return f"{when} on {num_tasks} tasks of {split}{each}{before}"
+
+
+def rate_plan(args: Any) -> str:
+    """Return the learning rate of a training config, and the critic's where it has one."""
+    schedule = getattr(args.lr_scheduler_type, "value", args.lr_scheduler_type)
+    critic = getattr(args, "critic_learning_rate", None)
+    others = "" if critic is None else f", the critic's {critic:g}"
+    return f"learning rate {args.learning_rate:g}{others} ({schedule})"
+
+
+def history_plan(tokenizer: Any) -> str:
+    """Return the cost of a chat template that changes earlier turns, empty for another one."""
+    if not ChatFormat.from_tokenizer(tokenizer).rewrites_history:
+        return ""
+    return (
+        "the chat template changes earlier turns, so turns are rows of their own: an episode of n "
+        "turns costs n/2 to n times the tokens of one row"
+    )
+
+
+def print_end(
+    title: str, folder: str, *, global_step: int, weights_step: int, best_by: str
+) -> None:
+    """Print the step of a run's final weights, and their success beside that before training.
+
+    Nothing is printed where nothing was measured.
+
+    Args:
+        title: the algorithm.
+        folder: the run's.
+        global_step: optimizer steps that were taken.
+        weights_step: the step that the weights are of.
+        best_by: the metric that the best ones were chosen by.
+    """
+    measured = validations(folder)
+    overall = [one for one in measured if not one.env_id] or measured
+    success = {one.global_step: one for one in overall}
+    success_at = {step: f"{one.success:.1%} ({one.interval})" for step, one in success.items()}
+    if weights_step not in success_at:
+        return
+    which = "" if weights_step == global_step else f", the best by {best_by}"
+    lost = 0.0
+    if 0 in success and weights_step:
+        lost = success[0].success - success[weights_step].success
+    print_plan(
+        f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
+        {
+            "measured": f"success {success_at[weights_step]}",
+            "before training": success_at.get(0, f"not measured; {MEASURES_BEFORE} does that"),
+            "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
+        },
+    )
+
+
+def title_of(trainer: Any) -> str:
+    """Return a trainer's algorithm: `"GRPO"` of an `AgentGRPOTrainer`."""
+    return type(trainer).__name__.removeprefix("Agent").removesuffix("Trainer")
 
 
 def online_plan(trainer: Any) -> Plan:

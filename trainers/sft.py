@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from trl import SFTConfig
+from trl import SFTConfig, SFTTrainer
 
 from agentgym_envs.core.tasks import scenario_of
 from agentgym_envs.trajectories.trajectory import Trajectory
@@ -39,8 +39,10 @@ from trainers.rollout.environments import (
     mixture_of,
     order_seed,
 )
+from trainers.rollout.mixtures import Mixture
 from trainers.tokens.chat import ALL_TURNS, ChatFormat
-from trainers.trl_bridge import ImitationTrainer, labelled_dataset
+from trainers.trl_bridge import labelled_dataset, saved_order
+from trainers.trl_bridge.run import RunMixin
 from wrappers import FailureRules
 
 logger = logging.getLogger(__name__)
@@ -106,7 +108,7 @@ def token_rows(
     return rows
 
 
-class AgentSFTTrainer(ImitationTrainer):
+class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
     """`trl.SFTTrainer` on trajectories, with evaluations that play.
 
     ```python
@@ -131,6 +133,8 @@ class AgentSFTTrainer(ImitationTrainer):
 
     config, takes = AgentSFTConfig, SFTConfig
     replaced = "it learns from the trajectories that are its second argument"
+    mixture: Mixture | None = None
+    """The rows by environment; None where there is one, whose order is TRL's own."""
 
     def __init__(
         self,
@@ -192,6 +196,9 @@ class AgentSFTTrainer(ImitationTrainer):
             scenarios=scenarios,
             eval_dataset=eval_dataset,
         )
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+        return saved_order(self, train_dataset, super()._get_train_sampler)
 
 
 def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: RolloutArguments) -> None:

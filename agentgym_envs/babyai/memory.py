@@ -1,4 +1,4 @@
-"""Keeps an agent's map of a level: the cells it has seen, and their content at that time."""
+"""Keeps what an agent has seen of a level: cells, and what lay on them when they were seen last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentgym_envs.babyai.sight import GridMap
 
 
 class Memory:
-    """The known part of a level.
+    """What is known of a level.
 
     Args:
         grid_map: a map of the level.

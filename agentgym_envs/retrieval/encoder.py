@@ -1,4 +1,4 @@
-"""Turns texts into vectors with a Hugging Face encoder: the one module that needs torch."""
+"""Turns texts into vectors with a Hugging Face encoder. The one file here that imports torch."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EncoderSettings:
-    """The settings of an encoder.
-
-    An index must be searched as it was built.
+    """How texts become vectors; an index must be searched as it was built.
 
     Attributes:
         name: a local folder or a Hugging Face id.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,3 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     print(f"{out / 'report.md'}\n{page}")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,10 +15,9 @@ from trainers.evaluation.validation import Validation
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.checks import refuse_split_weights
 from trainers.options.values import check_names
-from trainers.plans import offline_plan
+from trainers.plans import Announcement, offline_plan, title_of
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
-from trainers.runs.announcement import Announcement, title_of
 from trainers.runs.progress import show_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any
 
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, RolloutArguments
@@ -169,15 +169,6 @@ class _ReadingAhead(Lockstep):
         self._data = None
 
 
-class WeightsSender(Protocol):
-    """A backend that samples in the player's thread: `trainers.backends.shared.SharedBackend`."""
-
-    player: Any
-
-    def send(self, global_step: int) -> None:
-        """Send the present weights."""
-
-
 class Ahead(_ReadingAhead):
     """Prefetches batches before the step that trains on them, for `--max_staleness`.
 
@@ -186,13 +177,7 @@ class Ahead(_ReadingAhead):
     resumed run plays the unfinished batches again.
     """
 
-    def __init__(
-        self,
-        rollout: Rollout,
-        options: Options,
-        pacing: Pacing,
-        sender: WeightsSender,
-    ) -> None:
+    def __init__(self, rollout: Rollout, options: Options, pacing: Pacing, sender: Any) -> None:
         super().__init__(rollout, options, pacing)
         self._sender = sender
         self._batches: BatchesAhead | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from accelerate.utils import gather_object
+from torch.nn.utils.rnn import pad_sequence
 
 from agentgym_envs.core.tasks import scenario_of
 from agentgym_envs.trajectories.trajectory import Trajectory
@@ -252,6 +253,13 @@ def two_columns(batch: dict[str, Any]) -> dict[str, Any]:
         else value
         for key, value in batch.items()
     }
+
+
+def padded(sequences: list[torch.Tensor], side: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (N, L) ids and their mask."""
+    ids = pad_sequence(sequences, batch_first=True, padding_side=side)
+    ones = [torch.ones_like(one) for one in sequences]
+    return ids, pad_sequence(ones, batch_first=True, padding_side=side)
 
 
 def has_signal(batch: dict[str, Any]) -> torch.Tensor:

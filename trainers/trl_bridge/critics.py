@@ -17,7 +17,7 @@ from torch import nn
 from transformers import TrainerCallback
 
 from trainers.models.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
-from trainers.trl_bridge.batch import trim_padding
+from trainers.trl_bridge.batch import padded, trim_padding
 from trainers.trl_bridge.layout import Layout
 from trainers.trl_bridge.passes import layout_of, sampling_mode
 
@@ -91,9 +91,7 @@ class CriticMixin:
         size = self.args.per_device_train_batch_size
         for start in range(0, len(sequences), size):
             chunk = [torch.tensor(ids, device=device) for ids in sequences[start : start + size]]
-            ids = nn.utils.rnn.pad_sequence(chunk, batch_first=True, padding_side="left")
-            ones = [torch.ones_like(one) for one in chunk]
-            mask = nn.utils.rnn.pad_sequence(ones, batch_first=True, padding_side="left")
+            ids, mask = padded(chunk, "left")
             # The state before the token that would come next: one more column, which is not read.
             rows = {
                 "prompt_ids": ids,

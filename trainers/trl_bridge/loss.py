@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 from trainers.credit.importance import importance_weights
 from trainers.options.checks import check_correction
@@ -21,6 +20,7 @@ from trainers.trl_bridge.batch import (
     EpisodeBatch,
     has_signal,
     is_mean_over_rows,
+    padded,
     row_weights,
     two_columns,
 )
@@ -323,7 +323,7 @@ class PolicyMeasures:
         for first in range(0, len(owners), size):
             chunk = slice(first, first + size)
             logps = self._pass_over(
-                *_padded(prefixes[chunk], "left"), *_padded(answers[chunk], "right")
+                *padded(prefixes[chunk], "left"), *padded(answers[chunk], "right")
             )[0]
             for index, owner in enumerate(owners[chunk], first):
                 answer_logps = logps[index - first, starts[index] : len(answers[index])]
@@ -378,10 +378,3 @@ class PolicyMeasures:
                 compute_entropy=True,
             )
         return logps, entropies
-
-
-def _padded(sequences: list[torch.Tensor], side: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return (N, L) ids and their mask."""
-    ids = pad_sequence(sequences, batch_first=True, padding_side=side)
-    ones = [torch.ones_like(one) for one in sequences]
-    return ids, pad_sequence(ones, batch_first=True, padding_side=side)

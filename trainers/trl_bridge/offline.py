@@ -1,4 +1,4 @@
-"""TRL's `SFTTrainer` and `DPOTrainer` on saved episodes.
+"""TRL's trainers on saved episodes: the order of rows, and `DPOTrainer` on token ids.
 
 Of pairs TRL takes texts, counts every token behind the prompt as the policy's, and loads the
 reference from the model's name again, which fails or differs where the model lives in memory.
@@ -7,7 +7,7 @@ reference from the model's name again, which fails or differs where the model li
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from datasets import Dataset
 from torch.utils.data import DataLoader
 from tqdm.auto import tqdm
 from transformers.trainer_pt_utils import LengthGroupedSampler
-from trl import DPOTrainer, SFTTrainer
+from trl import DPOTrainer
 from trl.models import prepare_deepspeed
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
@@ -24,41 +24,29 @@ from trainers.models.dropout import disable_dropout
 from trainers.rollout.mixtures import Mixture
 from trainers.trl_bridge.parts import Reference
 from trainers.trl_bridge.run import RunMixin
-from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, mixture_order
+from trainers.trl_bridge.sampler import EpochOrder, mixture_order
 
 
-class ImitationTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
-    """`SFTTrainer` whose order of the rows is the same in a resumed run.
+def saved_order(trainer: Any, dataset: Any, sampler_of: Callable[[Any], Any]) -> Any:
+    """Return an order of the rows of saved episodes that a resumed run repeats.
 
-    Attributes:
-        mixture: the rows by environment; None where there is one, whose order is TRL's own.
+    Args:
+        trainer: one whose `mixture` has the rows by environment, None for one environment's.
+        dataset: the rows; None takes the trainer's.
+        sampler_of: TRL's `_get_train_sampler`.
     """
-
-    mixture: Mixture | None = None
-
-    def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        if self.mixture is not None:
-            return _mixture_order(self, train_dataset)
-        sampler = super()._get_train_sampler(train_dataset)
-        if not isinstance(sampler, LengthGroupedSampler):
-            return sampler
-        sampler.generator = torch.Generator()
-        return EpochOrder(
-            sampler, generator=sampler.generator, seed=self.args.seed, state=lambda: self.state
+    if trainer.mixture is not None:
+        count = len(trainer.train_dataset if dataset is None else dataset)
+        return mixture_order(
+            range(count), trainer.mixture, num_draws=count, state=lambda: trainer.state
         )
-
-
-def _mixture_order(trainer: Any, dataset: Any) -> DrawnOrder:
-    count = len(trainer.train_dataset if dataset is None else dataset)
-    return mixture_order(
-        range(count), trainer.mixture, num_draws=count, state=lambda: trainer.state
+    sampler = sampler_of(dataset)
+    if not isinstance(sampler, LengthGroupedSampler):
+        return sampler
+    sampler.generator = torch.Generator()
+    return EpochOrder(
+        sampler, generator=sampler.generator, seed=trainer.args.seed, state=lambda: trainer.state
     )
-
-
-def preference_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
-    """Return the rows of `trainers.credit.pairs.pair_rows` as a dataset."""
-    names = ("chosen_ids", "chosen_mask", "rejected_ids", "rejected_mask")
-    return Dataset.from_dict({name: [row[name] for row in rows] for name in names})
 
 
 class MaskedPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
@@ -83,18 +71,16 @@ class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
 
     Args:
         model: a loaded model.
-        rows: see `preference_dataset`.
+        rows: of `trainers.credit.pairs.pair_rows`: ids and masks of both sides.
         args: TRL's `DPOConfig`; `max_length` has no effect, as a pair that is cut would lose the
             tokens in which its sides differ.
         ref_model: the reference, where it is another model.
         processing_class: the tokenizer, for its padding token.
         **kwargs: `trl.DPOTrainer`'s, such as `peft_config` and `callbacks`.
-
-    Attributes:
-        mixture: the rows by environment; None where there is one, whose order is TRL's own.
     """
 
     mixture: Mixture | None = None
+    """The rows by environment; None where there is one, whose order is TRL's own."""
 
     def __init__(
         self,
@@ -110,7 +96,10 @@ class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
         has_adapter = kwargs.get("peft_config") is not None or is_peft_model(model)
         if ref_model is None and not (has_adapter or args.precompute_ref_log_probs):
             ref_model = copy.deepcopy(model).eval().requires_grad_(False)
-        dataset = preference_dataset(rows)
+        names = [
+            f"{side}_{column}" for side in ("chosen", "rejected") for column in ("ids", "mask")
+        ]
+        dataset = Dataset.from_dict({name: [row[name] for row in rows] for name in names})
         super().__init__(
             model=model,
             ref_model=ref_model,
@@ -130,9 +119,7 @@ class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
             disable_dropout(self.model, self.ref_model)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        if self.mixture is not None:
-            return _mixture_order(self, train_dataset)
-        return super()._get_train_sampler(train_dataset)
+        return saved_order(self, train_dataset, super()._get_train_sampler)
 
     def _prepare_dataset(self, dataset: Dataset, *_args: Any, **_kwargs: Any) -> Dataset:
         return dataset

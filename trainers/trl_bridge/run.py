@@ -25,7 +25,7 @@ from agentgym_envs.errors import EnvFailure
 from trainers.models.loading import inputs_left_to_autocast, keep_merged_start
 from trainers.options.errors import UsageError, explain_refusals
 from trainers.options.models import START
-from trainers.runs.announcement import print_end, title_of
+from trainers.plans import print_end, title_of
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.checkpoints import (
     CHECKPOINT,

@@ -19,6 +19,6 @@ def look(env: WordleEnv) -> dict[str, Any]:
     game = env.game
     return {
         "guesses": [[word[:NUM_LETTERS], marks] for word, marks in game.guesses],
-        "fitting": len(game.candidates()),
+        "fitting": len(game.fitting()),
         "words": len(game.words.words),
     }

@@ -16,12 +16,12 @@ const TOLD = [
 ];
 
 export function fillHelp(dialog) {
-  const rows = TOLD.map(([keys, caption]) =>
+  const rows = TOLD.map(([keys, told]) =>
     el(
       "div",
       {},
       el("dt", {}, keys.split("  ").map((key) => el("kbd", {}, key))),
-      el("dd", {}, caption),
+      el("dd", {}, told),
     ),
   );
   dialog.replaceChildren(

@@ -7,8 +7,8 @@ function isWanted(name, wanted) {
 }
 
 function thing([name, ...states], wanted) {
-  const caption = [name, ...states.map((state) => `(${state})`)].join(" ");
-  return el("li", {}, isWanted(name, wanted) ? el("mark", {}, caption) : caption);
+  const said = [name, ...states.map((state) => `(${state})`)].join(" ");
+  return el("li", {}, isWanted(name, wanted) ? el("mark", {}, said) : said);
 }
 
 function place([name, door, isSeen, things], at, wanted) {

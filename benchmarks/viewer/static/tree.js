@@ -1,6 +1,6 @@
 // The runs as a tree of the folders they lie in, in natural order. Knows no element.
 
-import { collator } from "./dom.js";
+const collator = new Intl.Collator("en", { numeric: true });
 
 function node(path, label) {
   return { path, label, run: null, children: new Map() };

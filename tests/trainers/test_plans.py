@@ -24,7 +24,7 @@ from trainers import (
 )
 from trainers.models.loading import describe_policy, load_policy
 from trainers.options.configs import ModelArguments
-from trainers.runs.announcement import print_plan
+from trainers.plans import print_plan
 from trainers.runs.folder import write_json
 
 Printed = pytest.CaptureFixture[str]
