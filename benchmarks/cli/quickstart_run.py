@@ -264,7 +264,7 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
         f"learning curve: {picture}\n"
         f"trajectories:   {folder / TRAJECTORIES}{os.sep}\n"
         f"the policy:     {folder / 'model'}\n"
-        "what the gain is made of, and what it is not: docs/results/quickstart.md\n\nnext:"
+        "results and failures: docs/results/quickstart.md\n\nnext:"
     )
     model = shlex.quote(str(folder / "model"))
     commands = {

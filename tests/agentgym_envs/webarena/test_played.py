@@ -1,4 +1,4 @@
-"""Episodes that were played by hand end as they ended then: `docs/results/played.md`."""
+"""Episodes that were played by hand end as they ended then: `docs/results/webarena.md`."""
 
 from __future__ import annotations
 
