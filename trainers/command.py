@@ -21,7 +21,7 @@ from trainers.options.arguments import (
     RolloutArguments,
     RunArguments,
 )
-from trainers.options.checks import LOADING, ROLLOUT, refuse_ignored
+from trainers.options.checks import ROLLOUT, refuse_ignored
 from trainers.options.configs import AgentDefaults, ModelArguments, defaults_for
 from trainers.options.errors import (
     BROKEN_OFF,
@@ -81,8 +81,8 @@ def parse_training(
     parser.set_defaults(**defaults_for(config, model, adapter=adapter))
     parsed = parser.parse(argv)
     derive_precision(*parsed[-2:])
-    refuse_ignored(parsed[1], ROLLOUT.get(algorithm, {}))
-    refuse_ignored(parsed[-1], LOADING)
+    refuse_ignored(parsed[1], ROLLOUT.get(algorithm, ()))
+    refuse_ignored(parsed[-1], ["loading"])
     check_folder("output_dir", parsed[-1].output_dir)
     hide_loading_bars()
     return parsed

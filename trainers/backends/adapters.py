@@ -1,7 +1,7 @@
 """LoRA layers that add their adapters' products to the base's in place.
 
 They stand in for peft's while turns are sampled, where one token after the other is computed: peft
-scales and adds in operations of their own, and looks at each layer's settings anew.
+scales and adds in operations of their own, and reads each layer's settings again.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _is_plain(layer: LoraLayer, dtype: torch.dtype) -> bool:
         return False
     if layer.disable_adapters or layer.merged or "forward" in layer.__dict__:
         return False
-    of_its_own = any(name in layer.lora_variant for name in layer.active_adapters)
+    is_variant = any(name in layer.lora_variant for name in layer.active_adapters)
     has_bias = any(up.bias is not None for up in layer.lora_B.values())
     weights = list(layer.parameters())
     is_lowered = torch.is_autocast_enabled(weights[0].device.type)
     in_one_dtype = all(weight.dtype == dtype for weight in weights)
-    is_simple = not of_its_own and not has_bias and all(map(is_whole, weights))
+    is_simple = not is_variant and not has_bias and all(map(is_whole, weights))
     return is_simple and (is_lowered or in_one_dtype)
 
 

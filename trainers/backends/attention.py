@@ -21,8 +21,8 @@ GROUPED = "agentgym_grouped"
 _SHORT = 16
 """Query lengths up to this one are multiplied out; longer ones go to `sdpa`, but on a CPU."""
 _BLOCK = 2**21
-"""Scores multiplied out at once on a CPU, so many that its caches hold them. In bfloat16 that takes
-about half of the time of `sdpa`."""
+"""Scores multiplied out at once on a CPU, few enough for its caches. In bfloat16 that takes about
+half of the time of `sdpa`."""
 
 
 def grouped_attention(
@@ -36,17 +36,8 @@ def grouped_attention(
 ) -> tuple[torch.Tensor, None]:
     """Attend with the query heads that share a key/value head as one matrix product.
 
-    Args:
-        module: the attention layer.
-        query: (B, H, C, D).
-        key: (B, H / G, L, D).
-        value: (B, H / G, L, E).
-        attention_mask: (B, 1, C, L) additive.
-        scaling: of the scores; None is 1 / sqrt(D).
-        **kwargs: passed on to `sdpa`.
-
-    Returns:
-        (B, C, H, E), and no weights.
+    `query` is (B, H, C, D), `key` (B, H / G, L, D), `value` (B, H / G, L, E), and the additive mask
+    (B, 1, C, L). `scaling` is by default 1 / sqrt(D). Returns (B, C, H, E), and no weights.
     """
     attention_mask = attention_mask.to(query.dtype)  # autocast lowers the query only
     batch, heads, length, size = query.shape

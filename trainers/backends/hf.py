@@ -30,8 +30,8 @@ _WORTH_SHARING = 32
 """Tokens that fresh prompts must share for their beginning to be encoded on its own."""
 
 _PADDED = {"cpu": (1.25, 64)}
-"""By device: a pass has at most so many times its tokens, padding included, and so many more. A CPU
-computes padding as slowly as tokens, so there rows of like length are brought together."""
+"""By device: the factor and the constant that bound a pass with padding, against its tokens. A CPU
+computes padding as slowly as tokens, so rows of similar length are batched there."""
 _PADDED_ELSEWHERE = (2.0, 512)
 
 
@@ -190,7 +190,7 @@ class HFBackend:
         if not prompts:
             return
         self.rows.copy_shared_prefix(first, prompts[0])
-        # A prompt's last token is always computed in its own row, since its logits are wanted.
+        # A prompt's last token is always computed in its own row, for its logits.
         shared = min(common_length(prompts), len(prompts[0]) - 1) if len(prompts) > 1 else 0
         if shared - self.rows.lengths[first] >= _WORTH_SHARING:
             self._encode([prompts[0][:shared]], first, first + 1, offset=first)

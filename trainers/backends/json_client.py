@@ -40,7 +40,7 @@ FIRST_PAUSE = 0.5
 
 _TOO_MANY_REQUESTS = 429
 _LONGEST_WAIT = 600.0
-"""Seconds that a request waits in all, at most, for a server that is asked too often."""
+"""Total wait of a request at a rate limit, in seconds, at most."""
 _LOG_SECONDS = 60.0
 _NO_CREDIT = ("insufficient_quota", "insufficient_credits", "billing_hard_limit")
 """Codes of a 429 that waiting does not end."""

@@ -11,7 +11,7 @@ from threading import Condition
 from agentgym_envs.content.files import append_whole
 
 _LOOK_SECONDS = 0.2
-"""How often one who waits looks whether it was given up meanwhile."""
+"""Poll interval for cancellation, in seconds."""
 
 
 class Pace:

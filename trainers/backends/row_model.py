@@ -22,15 +22,9 @@ class RowModel:
     """Runs forward passes over rows of different lengths.
 
     Args:
-        model: a causal language model with full or sliding-window attention.
+        model: a causal language model with full or sliding-window attention, or a `ValueError`.
         autocast: the context of its passes.
-        cuda_graphs: decoding steps are captured if possible.
-
-    Attributes:
-        graphs: the captured steps.
-
-    Raises:
-        ValueError: the model has layers that cannot be cached by position.
+        cuda_graphs: decoding steps are captured if possible, in `graphs`.
     """
 
     def __init__(

@@ -63,20 +63,11 @@ class Sampler:
         num_prompts: int,
         draws: torch.Tensor | None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Sample from (n, V) logits.
+        """Sample (n,) ids and their logprobs from (n, V) logits.
 
         Draws are made for all prompts and taken by prompt, so that a sample does not depend on rows
-        that have left or changed places.
-
-        Args:
-            logits: (n, V).
-            sampling: the distribution.
-            prompt_of: (n,) the prompt that a row of `logits` continues.
-            num_prompts: prompts in the batch.
-            draws: (num_prompts,) float64 of the prompts' own streams; None draws here.
-
-        Returns:
-            (n,) ids and their (n,) logprobs.
+        that have left or changed places. `prompt_of` is (n,), the prompt of each row. `draws` is
+        (num_prompts,) float64 from the prompts' own streams; None draws here.
         """
         scores = logits / sampling.temperature if sampling.temperature else logits
         logprobs = torch.log_softmax(cut(scores, sampling) if sampling.is_cut else scores, dim=-1)

@@ -43,14 +43,10 @@ class SharedBackend:
     Args:
         backend: samples; another one than a server's has no player.
         step: returns the trainer's present optimizer step.
-
-    Attributes:
-        player: samples in a thread of its own; None without one.
-        max_length: tokens of a sequence, at most.
     """
 
     def __init__(self, backend: ServerBackend, step: Callable[[], int]) -> None:
-        self.player: Player | None = None
+        self.player: Player | None = None  # samples in a thread of its own
         self.max_length = backend.max_length
         self._backend = backend
         self._step = step

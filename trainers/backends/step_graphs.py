@@ -28,7 +28,7 @@ _SAME = 0.01
 """Logits of a step that is replayed and run from Python differ by so much on average, at most."""
 
 _KEPT_SHARE = 1 / 16
-"""A cache of at most this share of the GPU's memory is kept between batches, with its graphs."""
+"""Largest cache that stays between batches, with its graphs, as a share of the GPU's memory."""
 
 
 class StepGraphs:
@@ -36,15 +36,7 @@ class StepGraphs:
 
     The first step of every batch is run from Python as well. If the two differ, as with weights
     that were replaced unseen, or if a step cannot be captured, all steps are run from Python from
-    then on, with a warning.
-
-    Args:
-        model: the model.
-        run: a decoding step.
-        enabled: False captures none.
-
-    Attributes:
-        works: steps are captured; False after a failure.
+    then on, with a warning; then `works` is False.
     """
 
     def __init__(self, model: torch.nn.Module, run: RunStep, *, enabled: bool = True) -> None:
@@ -66,16 +58,10 @@ class StepGraphs:
     def advance(
         self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor
     ) -> torch.Tensor | None:
-        """Compute a step of the first rows.
+        """Compute a step of the first rows, with (n, 1) int64 ids and positions.
 
-        Args:
-            cache: holds the rows, with `num_rows` allocated.
-            ids: (n, 1) int64, the new id of the rows [0, n).
-            positions: (n, 1) int64.
-
-        Returns:
-            (n, V) float32 logits, which hold until the next step; None if it is to be run from
-            Python.
+        `cache` has `num_rows` rows allocated. Returns (n, V) float32 logits, which hold until the
+        next step, or None if it is to be run from Python.
         """
         if not self.works:
             return None
@@ -155,7 +141,7 @@ def capture(
         with torch.cuda.stream(stream):
             compute()  # libraries allocate what they need once
         current.wait_stream(stream)
-        # What autocast has lowered by now is freed with the batch; the graph lowers it anew.
+        # Autocast's lowered copies are freed with the batch; the graph lowers them again.
         torch.clear_autocast_cache()
         # Another thread may train meanwhile.
         with torch.cuda.graph(graph, capture_error_mode="thread_local"):

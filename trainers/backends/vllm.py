@@ -161,7 +161,9 @@ class VLLMBackend:
         with torch.no_grad():
             self.engine.collective_rpc("load_policy_weights", args=(named_weights(self.model),))
         if not self.engine.reset_prefix_cache():
-            raise RuntimeError("vLLM kept keys and values of the old weights: it is still sampling")
+            raise RuntimeError(
+                "vLLM did not drop the keys and values of the old weights: it is still sampling"
+            )
         self._loaded_version = version
 
     def close(self) -> None:

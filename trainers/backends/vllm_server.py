@@ -31,7 +31,7 @@ from trainers.tokens.seeds import TurnSeeds
 logger = logging.getLogger(__name__)
 
 MOST_RESTARTS = 2
-"""Restarts of the server within one batch of turns, after which the batch is given up."""
+"""Restarts of the server within one batch of turns, after which the batch fails."""
 _NOT_THERE = 404
 
 
@@ -110,8 +110,7 @@ class VLLMServerBackend:
         them alone.
 
         Raises:
-            EnvFailure: the server failed a request, retries included; it was restarted several
-                times, or once where several processes train and send by NCCL.
+            EnvFailure: the server failed a request, retries included, or was restarted too often.
             ValueError: the server refused a request, or gives logprobs of another distribution.
         """
         seeds = self._seeds.next(range(len(prompts)) if keys is None else keys)
@@ -269,19 +268,18 @@ class VLLMServerBackend:
         answer = self._ask(lambda: self._client.post("/reset_prefix_cache", None))
         if not answer["success"]:
             raise EnvFailure(f"{self._client.base_url} did not drop its prefix cache")
+        version = {"new_version": tag}
         try:
-            self._client.post("/update_weight_version", {"new_version": tag})
-        except RequestRefused as error:
-            if error.status != _NOT_THERE:
-                raise ValueError(f"the vLLM server refused a request: {error}") from error
+            self._ask(lambda: self._client.post("/update_weight_version", version))
+        except ValueError as error:
+            if getattr(error.__cause__, "status", None) != _NOT_THERE:
+                raise
             self._can_name_weights = False
             logger.warning(
                 "%s has no /update_weight_version, as vLLM has from 0.31 on: if it is restarted in "
                 "training, it will sample from the weights that it starts with, unnoticed",
                 self._client.base_url,
             )
-        except RequestFailed as error:
-            raise EnvFailure(f"the vLLM server failed: {error}") from error
 
     def _send_again(self) -> None:
         assert self._loaded_version is not None
@@ -348,7 +346,7 @@ class VLLMServerBackend:
         if is_first():
             try:
                 send()
-            except Exception as error:  # the others are told when all have been gathered
+            except Exception as error:  # raised in all processes after the gathering
                 failure = error
         for _ in weights:  # takes part in gathering them
             pass

@@ -62,17 +62,10 @@ class Baseline(NamedTuple):
 def strongest(
     env_id: str, source: str, split: str, task_ids: Collection[str], *, max_turns: int | None
 ) -> Baseline | None:
-    """Return the baseline with the highest success on some tasks.
+    """Return the baseline with the highest success on some tasks of a split or its panel.
 
-    Args:
-        env_id: the environment, made without further arguments.
-        source: its data.
-        split: the split that holds the tasks, or a panel of it.
-        task_ids: the tasks.
-        max_turns: the turn limit; None is the environment's own.
-
-    Returns:
-        None if no baseline was measured on these data under this turn limit.
+    The environment is made without further arguments; `max_turns` None is its own limit. Returns
+    None if no baseline was measured on these data under this turn limit.
     """
     # The panel `paper_test` is a part of the split `test`; a split or the panel was measured.
     splits = (split, split.removeprefix("paper_"))

@@ -49,8 +49,7 @@ def watch_by_playing(
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
 
     Raises:
-        ValueError: there are tasks and no environment to play them.
-        UsageError: evaluations would play with weights that are split over processes.
+        ValueError: there are tasks and no environment to play them, or the weights are split.
     """
     args = trainer.args
     if environments is None and eval_dataset is not None:

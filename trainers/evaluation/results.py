@@ -156,13 +156,13 @@ class EvalResult:
     def from_json(cls, record: dict[str, Any]) -> EvalResult:
         """Rebuild a result from `to_json`'s values."""
         rows = {name: SubtaskResult(**row) for name, row in record["subtasks"].items()}
-        of_each = {
+        environments = {
             name: EnvironmentResult.from_json(row) for name, row in record["environments"].items()
         }
         low, high = record["ci95"]
         panels = tuple(PanelTasks(**part) for part in record["panels"])
         changed = {"ci95": (low, high), "subtasks": rows, "panels": panels}
-        return cls(**{**record, **changed, "environments": of_each})
+        return cls(**{**record, **changed, "environments": environments})
 
     def save(self, path: str | Path) -> None:
         """Write the result as a JSON file."""
@@ -235,7 +235,7 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
                 f"{task} is of {sources[task]!r} in the one evaluation and of {source!r} in the "
                 "other, which are not the same task; compare evaluations on the same data"
             )
-    gains = [paired(tasks, _of_scenario(before.tasks, name)) for name, tasks in _groups(after)]
+    gains = [paired(tasks, _scenario_tasks(before.tasks, name)) for name, tasks in _groups(after)]
     shared = [difference for difference in gains if difference is not None]
     if not shared:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
@@ -259,8 +259,8 @@ def _groups(result: EvalResult) -> list[tuple[str, dict[str, float]]]:
     names = dict.fromkeys(map(scenario_of, result.tasks))
     if not result.environments:
         return [("", result.tasks)]
-    return [(name, _of_scenario(result.tasks, name)) for name in names]
+    return [(name, _scenario_tasks(result.tasks, name)) for name in names]
 
 
-def _of_scenario(tasks: dict[str, float], name: str) -> dict[str, float]:
+def _scenario_tasks(tasks: dict[str, float], name: str) -> dict[str, float]:
     return {task: share for task, share in tasks.items() if name in ("", scenario_of(task))}

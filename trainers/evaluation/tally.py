@@ -25,24 +25,16 @@ TaskKey = tuple[str, str, str]
 
 @dataclass
 class Tally:
-    """The episodes of one policy on some tasks, summed up.
+    """The episodes of one policy on some tasks, summed up. Other counts are as in `EvalResult`.
 
     Attributes:
         successes: for each task, success of each episode that did not fail.
         scores: for each task, their scores.
-        turns: of all episodes that did not fail.
-        invalid: turns whose action was invalid.
+        turns: of all episodes that did not fail, `invalid` ones included.
         tokens: sampled tokens.
         episodes: episodes that have a score.
-        failures: episodes that failed.
-        unscored: episodes that needed a judge when there was none.
-        truncated: truncated episodes by cause.
         longest_cut: turns of the longest episode that a turn limit ended; 0 without one.
         seconds: durations of the episodes, failed ones too; 0 if unknown.
-        refusals: answers that a server marks as the model's refusal.
-        cut_answers: turns that ended at the token limit.
-        prompt_tokens: tokens that a server read, cached ones included.
-        cached_tokens: those in its cache.
         cost: of the answers, those of failed episodes too; None if unknown.
     """
 

@@ -136,8 +136,8 @@ class Validation:
             result = summarize(self._play_share(trainer, task_ids, label, step))
         values = _values(result)
         values["runtime"] = max(gather_object([time.perf_counter() - start]))
-        for name, of_one in result.environments.items():
-            values |= {f"{key}/{name}": value for key, value in _values(of_one).items()}
+        for name, row in result.environments.items():
+            values |= {f"{key}/{name}": value for key, value in _values(row).items()}
         metrics = {f"{prefix}_{name}": value for name, value in values.items()}
         logged = {f"{label}_{name}": value for name, value in values.items()}
         trainer.log(logged if step == state.global_step else {"global_step": step, **logged})

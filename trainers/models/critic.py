@@ -86,7 +86,7 @@ class Critic(nn.Module):
         if not path.is_file():
             raise ValueError(
                 f"the checkpoint {str(folder)!r} holds no critic ({STATE_FILE} is missing); resume "
-                "from one that was saved by ppo, or begin anew without `resume`"
+                "from one that was saved by ppo, or start over without `resume`"
             )
         saved, mine = load_file(path), dict(self.named_parameters())
         expected = set(self.trained_tensors())
@@ -135,14 +135,15 @@ def clipped_value_loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return max((V - R)^2, (clip(V, V_old - c, V_old + c) - R)^2), summed over tokens.
 
-    The value clipping of PPO's first implementation (arXiv 2005.12729, section 3).
+    The value clipping of PPO's first implementation (arXiv 2005.12729, section 3), with c =
+    `cliprange`; 0 does not clip.
 
     Args:
         values: (B, T), with gradient.
-        old_values: (B, T), of when the episodes were played.
+        old_values: (B, T), at the time of sampling.
         returns: (B, T), the targets.
         mask: (B, T), 1 on tokens whose value is trained.
-        cliprange: c; 0 does not clip.
+        cliprange: c.
 
     Returns:
         (loss, clipped): the sum, and the number of tokens whose loss is the clipped one.

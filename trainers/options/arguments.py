@@ -235,7 +235,7 @@ def _horizon(_name: str, value: Any) -> str:
 
 @dataclass
 class RolloutArguments(EpisodeArguments):
-    """How training episodes are played and which of them are written."""
+    """How training episodes are run, and which of them are written."""
 
     common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -40,66 +40,53 @@ EVALUATION_METRICS = (
 # -- Options that would be ignored ---------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """The reason for refusing an option.
-
-    Attributes:
-        remedy: an alternative.
-        unless: given the config, whether the option has its effect after all, or a value that
-            asks for none.
-    """
-
-    remedy: str
-    unless: Callable[[Any], bool] = lambda args: False
-
-
-Refusals = Mapping[str, Refusal]
-
-
-def refuse_ignored(args: Any, refusals: Refusals) -> None:
-    """Raise `UsageError` if an option that would be ignored is not at its default."""
-    for option in fields(args):
-        refusal = refusals.get(option.name)
-        factory, value = option.default_factory, getattr(args, option.name)
-        default = option.default if factory is MISSING else factory()
-        if refusal is not None and value != default and not refusal.unless(args):
-            raise UsageError(f"{option.name}={value!r} would be ignored here; {refusal.remedy}")
-
-
 _TABLES = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
+ROLLOUT = {
+    "agentevol": ("saved_episodes",),
+    "sft": ("saved_episodes", "no_horizon"),
+    "dpo": ("saved_episodes", "no_horizon"),
+}
+"""By algorithm: the tables of `refused.toml` for its `RolloutArguments`."""
 
 
-def _refusals(*tables: str) -> Refusals:
+def ignored_options(tables: Iterable[str]) -> dict[str, Any]:
     """Return the rows of tables of `refused.toml`, by option."""
     rows = (row for table in tables for row in _TABLES[table].items())
-    return {name: _refusal(row) for names, row in rows for name in names.split()}
+    return {name: row for names, row in rows for name in names.split()}
 
 
-def _refusal(row: Any) -> Refusal:
+def refuse_ignored(args: Any, tables: Iterable[str]) -> None:
+    """Raise `UsageError` if an option that would be ignored is not at its default."""
+    rows = ignored_options(tables)
+    for option in fields(args):
+        row, value = rows.get(option.name), getattr(args, option.name)
+        factory = option.default_factory
+        default = option.default if factory is MISSING else factory()
+        if row is not None and value != default and not has_effect(args, row):
+            raise UsageError(f"{option.name}={value!r} would be ignored here; {remedy_of(row)}")
+
+
+def has_effect(args: Any, row: Any) -> bool:
+    """Return whether the config makes an option of `refused.toml` effective after all."""
     if isinstance(row, str):
-        return Refusal(row)
-    is_allowed = "unless" in row
-    ((option, values),) = row["unless" if is_allowed else "where"].items()
-    values = [None if value == "None" else value for value in values]
+        return False
+    option, values = _condition(row)
+    return (getattr(args, option, MISSING) in values) is ("unless" in row)
+
+
+def remedy_of(row: Any) -> str:
+    """Return the alternative to an option of `refused.toml`."""
+    if isinstance(row, str):
+        return row
+    option, values = _condition(row)
     only = f"{option}={' or '.join(map(str, values))}" if values != [True] else option
-    remedy = row.get("use", f"it has an effect only with `{only}`")
-    return Refusal(remedy, lambda args: (getattr(args, option, MISSING) in values) is is_allowed)
+    return str(row.get("use", f"it has an effect only with `{only}`"))
 
 
-ONLINE = _refusals("every_trainer", "online")
-GRPO = _refusals("every_trainer", "online", "grpo")
-NOT_GROUP_RELATIVE = _refusals("every_trainer", "online", "not_group_relative")
-LOADING = _refusals("loading")
-SFT = _refusals("every_trainer", "loading", "encoding", "sft")
-DPO = _refusals("every_trainer", "loading", "encoding", "dpo")
-ROLLOUT = {
-    "agentevol": _refusals("saved_episodes"),
-    "sft": _refusals("saved_episodes", "no_horizon"),
-    "dpo": _refusals("saved_episodes", "no_horizon"),
-}
-MODEL = _refusals("model")
-WITH_DATA = _refusals("nothing_is_played")
+def _condition(row: Any) -> tuple[str, list[Any]]:
+    ((option, values),) = (row.get("unless") or row["where"]).items()
+    return option, [None if value == "None" else value for value in values]
+
 
 # -- A trainer's arguments -----------------------------------------------------------------------
 
@@ -116,18 +103,15 @@ def check_given(
     """Check a trainer's arguments, but for its policy and its data, before anything is loaded.
 
     `trainer` has the classes `config` and `takes` of its `args`, and `replaced`, a sentence on its
-    own form of `REPLACED`. `further` are the arguments of TRL's trainer.
-
-    Raises:
-        TypeError: a dataclass is something else; an argument is TRL's and would do nothing here,
-            an option of a dataclass, or unknown.
-        UsageError: an option of `args` would be ignored.
+    own form of `REPLACED`. `further` are the arguments of TRL's trainer. Raises `TypeError` for
+    another class, and for an argument that is replaced, an option or unknown; `UsageError` for an
+    option of `args` that would be ignored.
     """
     name, config = type(trainer).__name__, trainer.config
     check_kind("args", args, trainer.takes, remedy=f"make a trainers.{config.__name__}(...)")
     homes: dict[str, type] = {"rollout": RolloutArguments, "evaluation": EvaluationArguments}
-    for (place, kind), given in zip(homes.items(), (rollout, evaluation), strict=True):
-        check_kind(place, given, kind, remedy=f"make a trainers.{kind.__name__}(...)")
+    for (place, kind), value in zip(homes.items(), (rollout, evaluation), strict=True):
+        check_kind(place, value, kind, remedy=f"make a trainers.{kind.__name__}(...)")
     homes |= {"env": EnvArguments, "args": type(args)}
     theirs = next(kind for kind in type(trainer).__mro__ if kind.__module__.startswith("trl."))
     known = set(inspect.signature(theirs).parameters) - REPLACED
@@ -137,81 +121,25 @@ def check_given(
             hint = f": {trainer.replaced}"
         for place, kind in homes.items():
             if argument in {entry.name for entry in fields(kind)}:
-                of = kind.__name__
-                hint = f", which is an option of {of}: {place}={of}({argument}=...)"
+                hint = f", an option of {kind.__name__}: {place}={kind.__name__}({argument}=...)"
         raise TypeError(f"{name} takes no {argument}{hint}")
     refuse_ignored(args, config.refused)
 
 
 # -- Options that do not fit each other ----------------------------------------------------------
 
-Conflicts = Sequence[tuple[str, str, Callable[[Any], bool]]]
-"""Of options that exclude each other: the problem, the other option, and whether both are set."""
 
-
-def refuse_conflicts(args: Any, conflicts: Conflicts) -> None:
-    """Raise `ValueError` if options of a completed config exclude each other."""
-    for problem, other, are_set in conflicts:
-        if are_set(args):
-            got = f"{other}={getattr(args, other)}"
-            problem = problem.format_map(vars(args))
-            raise ValueError(f"{problem}, got {got}; leave out one of the two")
-
-
-def _sums_last(args: Any) -> bool:
-    return bool(args.multi_objective_aggregation != SUMMED)
-
-
-ONLINE_CONFLICTS: Conflicts = (
-    (
-        "scale_rewards={scale_rewards} scales the sum of the reward functions",
-        "multi_objective_aggregation",
-        lambda args: _sums_last(args) and args.scale_rewards in (PER_ENVIRONMENT, BY_MEAN),
-    ),
-    (
-        f"scale_rewards={BY_MEAN} divides by a group's mean reward, which is penalties alone where "
-        "none succeeds",
-        "invalid_action_penalty",
-        lambda args: args.scale_rewards == BY_MEAN and args.invalid_action_penalty,
-    ),
-)
-GRPO_CONFLICTS: Conflicts = (
-    (
-        "turn_credit={turn_credit} credits turns with their rewards, not the episode's",
-        "multi_objective_aggregation",
-        lambda args: _sums_last(args) and args.turn_credit not in ("none", "gigpo", "empg"),
-    ),
-    (
-        f"scale_rewards={BY_MEAN} is of whole episodes",
-        "turn_credit",
-        lambda args: args.scale_rewards == BY_MEAN and args.turn_credit not in ("none", "empg"),
-    ),
-    (
-        "branch_roots credits shared turns itself",
-        "turn_credit",
-        lambda args: args.branch_roots and args.turn_credit != "none",
-    ),
-    (
-        "dynamic_sampling draws further tasks alike",
-        "task_sampling",
-        lambda args: args.dynamic_sampling > 1 and args.task_sampling != "uniform",
-    ),
-    *(
-        (
-            f"{name} plays a batch in several parts, which cannot be played ahead",
-            "max_staleness",
-            lambda args, name=name, least=least: args.max_staleness and getattr(args, name) > least,
-        )
-        for name, least in (("branch_roots", 0), ("dynamic_sampling", 1))
-    ),
-)
-PPO_CONFLICTS: Conflicts = (
-    (
-        f"scale_rewards={PER_ENVIRONMENT} says over what advantages are whitened",
-        "whiten_advantages",
-        lambda args: args.scale_rewards == PER_ENVIRONMENT and not args.whiten_advantages,
-    ),
-)
+def refuse_conflicts(args: Any, conflicts: Iterable[str]) -> None:
+    """Raise `ValueError` if options of a completed config exclude each other (`conflicts`)."""
+    defaults = {option.name: option.default for option in fields(args)}
+    for row in (row for name in conflicts for row in _TABLES["conflicts"][name]):
+        values = {name: getattr(args, name) for name in row["where"]}
+        if all(
+            value != defaults[name] if row["where"][name] == "set" else value in row["where"][name]
+            for name, value in values.items()
+        ):
+            problem, (_, (other, got)) = row["problem"].format_map(values), values.items()
+            raise ValueError(f"{problem}, got {other}={got}; leave out one of the two")
 
 
 def check_correction(args: Any) -> None:

@@ -17,18 +17,9 @@ from agentgym_envs.machinery.secrets import keep_out, masked
 from trainers.options.checks import (
     BY_MEAN,
     CORRECTIONS,
-    GRPO,
-    GRPO_CONFLICTS,
-    MODEL,
-    NOT_GROUP_RELATIVE,
-    ONLINE,
-    ONLINE_CONFLICTS,
     OUR_CORRECTIONS,
     PER_ENVIRONMENT,
-    PPO_CONFLICTS,
     SUMMED,
-    Conflicts,
-    Refusals,
     check_batch,
     check_correction,
     check_trackers,
@@ -91,8 +82,8 @@ class AgentDefaults(TemplateArguments):
     adapter_defaults: ClassVar[DefaultsByModel] = {}
     """Further defaults of its adapters. `OTHERS` has those of all other models."""
 
-    refused: ClassVar[Refusals] = {}
-    """Options of TRL's that would be ignored."""
+    refused: ClassVar[tuple[str, ...]] = ()
+    """Tables of `refused.toml` with options that would be ignored."""
 
     max_steps: int = option(-1, "Optimizer steps; -1 leaves it to --num_train_epochs.")
     seed: int = option(42, "Seed of everything that is drawn.", min=0, max=2**32 - 1)
@@ -102,7 +93,7 @@ class AgentDefaults(TemplateArguments):
     eval_strategy: str = option("steps", "When to evaluate: no, steps or epoch.")
     save_strategy: str | None = option(None, "When to checkpoint; by default at every evaluation.")
     save_steps: float | None = option(None, "Checkpoint every N steps; by default as --eval_steps.")
-    save_total_limit: int | None = option(2, "Checkpoints kept, the best one always among them.")
+    save_total_limit: int | None = option(2, "Checkpoints on disk, always with the best one.")
     load_best_model_at_end: bool | None = option(True, "End with the best checkpoint.")
     metric_for_best_model: str | None = option(SUCCESS_METRIC, "Metric of the best checkpoint.")
     log_weight_changes: bool = option(False, "Log the share of changed weights.")
@@ -195,7 +186,7 @@ class ModelArguments(ModelConfig):
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        refuse_ignored(self, MODEL)
+        refuse_ignored(self, ["model"])
         name = str(self.model_name_or_path)
         if name in MODEL_NAMES or Path(name).exists():
             revision = getattr(self, "model_revision", None)
@@ -225,8 +216,8 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         SMOLLM2: {"learning_rate": 4e-4},
         OTHERS: {"learning_rate": 1e-5},
     }
-    refused = ONLINE
-    conflicts: ClassVar[Conflicts] = ONLINE_CONFLICTS
+    refused: ClassVar[tuple[str, ...]] = ("every_trainer", "online")
+    conflicts: ClassVar[tuple[str, ...]] = ("online",)
 
     output_dir: str | None = option("runs/online", "Where checkpoints, logs and the model go.")
     learning_rate: float = option(1e-6, rates_by_model(1e-6, own_defaults, adapter_defaults), min=0)
@@ -327,8 +318,8 @@ class AgentGRPOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for GRPO and the methods that credit its turns."""
 
     common_options = ("num_generations", "turn_credit")
-    refused = GRPO
-    conflicts = (*ONLINE_CONFLICTS, *GRPO_CONFLICTS)
+    refused = (*AgentOnlineConfig.refused, "grpo")
+    conflicts = ("online", "grpo")
 
     output_dir: str | None = option("runs/grpo", "Where checkpoints, logs and the model go.")
     turn_credit: str = option(
@@ -391,7 +382,7 @@ class AgentGRPOConfig(AgentOnlineConfig):
 class AgentRLOOConfig(AgentOnlineConfig):
     """`AgentOnlineConfig` for RLOO, whose `scale_rewards` is nothing or the environment's."""
 
-    refused = NOT_GROUP_RELATIVE
+    refused = (*AgentOnlineConfig.refused, "not_group_relative")
 
     common_options = ("num_generations",)
 
@@ -404,7 +395,7 @@ class AgentReinforcePPConfig(AgentOnlineConfig):
 
     common_options = ("num_generations", "baseline")
 
-    refused = NOT_GROUP_RELATIVE
+    refused = (*AgentOnlineConfig.refused, "not_group_relative")
 
     output_dir: str | None = option(
         "runs/reinforce_pp", "Where checkpoints, logs and the model go."
@@ -434,8 +425,8 @@ class AgentPPOConfig(AgentOnlineConfig):
         name: own if name == OTHERS else {**own, "critic_learning_rate": 1e-3}
         for name, own in AgentOnlineConfig.adapter_defaults.items()
     }
-    refused = NOT_GROUP_RELATIVE
-    conflicts = (*ONLINE_CONFLICTS, *PPO_CONFLICTS)
+    refused = (*AgentOnlineConfig.refused, "not_group_relative")
+    conflicts = ("online", "ppo")
 
     output_dir: str | None = option("runs/ppo", "Where checkpoints, logs and the model go.")
     num_generations: int | None = option(1, "Episodes per task in a batch.")

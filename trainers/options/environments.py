@@ -1,4 +1,4 @@
-"""The options of environments: which are played, how they are made and run."""
+"""The options of environments: their names, and how they are made and run."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class EnvConstructionArguments:
         return read_object("env_kwargs", self.env_kwargs)
 
 
-def _joined_objects(name: str, given: Any) -> str | None:
+def _joined_objects(name: str, value: Any) -> str | None:
     """Return JSON objects, some of them under an environment's name, as the text of one."""
-    if isinstance(given, dict):  # as Python has them
-        return json.dumps(given)
-    if not isinstance(given, list):
-        given = [given]
-    if len(given) == 1 and split_name(given[0])[0] == "":
-        return None if given[0] is None else str(given[0])
+    if isinstance(value, dict):  # as Python has them
+        return json.dumps(value)
+    if not isinstance(value, list):
+        value = [value]
+    if len(value) == 1 and split_name(value[0])[0] == "":
+        return None if value[0] is None else str(value[0])
     joined: dict[str, Any] = {}
-    for label, text in map(split_name, given):
+    for label, text in map(split_name, value):
         values = read_object(name, text)
         joined |= {label: {**joined.get(label, {}), **values}} if label else values
     return json.dumps(joined)
@@ -86,7 +86,7 @@ def _action_format(name: str, value: Any) -> str:
 
 @dataclass(kw_only=True)
 class EnvArguments(EnvConstructionArguments):
-    """Which environments are played, and how they are run.
+    """The environments, their tasks, and how they are run.
 
     An option that may differ between environments is one value, or a dict of values by name with
     one under `"default"` (`trainers.options.values`).
@@ -101,7 +101,7 @@ class EnvArguments(EnvConstructionArguments):
         None, "Weights of several environments in training and collection, in their order: 2,1,1."
     )
     split: str = option("train", "Split to draw tasks from.")
-    eval_split: str = option("validation", "Split played by evaluations during training.")
+    eval_split: str = option("validation", "Split of evaluations during training.")
     tasks: list[str] | None = option(
         None,
         "Only these subtasks, depths or task ids of the split, or a .json file of AgentGym's item"

@@ -122,7 +122,7 @@ def derive_precision(model: Any, args: Any) -> None:
 
 @dataclass
 class TemplateArguments:
-    """The chat template that a model is played and trained with, by default its own."""
+    """A model's chat template, by default its own."""
 
     common_options: ClassVar[tuple[str, ...]] = ()
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from trl import DPOConfig, SFTConfig
 
-from trainers.options.checks import DPO, SFT, WITH_DATA, refuse_ignored
+from trainers.options.checks import refuse_ignored
 from trainers.options.configs import OTHERS, AgentDefaults, rates_by_model
 from trainers.options.models import SMOLLM2, TINY
 from trainers.options.values import check_bounds, option
@@ -39,7 +39,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
         SMOLLM2: {"learning_rate": 5e-4},
         OTHERS: {"learning_rate": 2e-4},
     }
-    refused = SFT
+    refused = ("every_trainer", "loading", "encoding", "sft")
 
     output_dir: str | None = option("runs/sft", "Where checkpoints, logs and the model go.")
     num_train_epochs: float = option(3.0, "Passes over the episodes.")
@@ -82,7 +82,7 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
         SMOLLM2: {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16},
     }
     adapter_defaults = {OTHERS: {"learning_rate": 1e-5}}
-    refused = DPO
+    refused = ("every_trainer", "loading", "encoding", "dpo")
 
     output_dir: str | None = option("runs/dpo", "Where checkpoints, logs and the model go.")
     num_train_epochs: float = option(3.0, "Passes over the pairs.")
@@ -130,7 +130,7 @@ class DataArguments:
     def __post_init__(self) -> None:
         check_bounds(self)
         if self.data:
-            refuse_ignored(self, WITH_DATA)
+            refuse_ignored(self, ["nothing_is_played"])
 
 
 @dataclass
@@ -153,7 +153,7 @@ class PairArguments:
     def __post_init__(self) -> None:
         check_bounds(self)
         if self.data:
-            refuse_ignored(self, WITH_DATA)
+            refuse_ignored(self, ["nothing_is_played"])
 
 
 @dataclass

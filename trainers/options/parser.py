@@ -75,15 +75,15 @@ class OptionFormatter(argparse.ArgumentDefaultsHelpFormatter):
 def common_options(kind: type) -> list[str]:
     """Return the fields of a dataclass that `--help` shows, in its order, base classes' first.
 
-    A class names them in `common_options`, those that it inherits from TRL included; of a class
-    without such a list all are shown that it declares itself.
+    A class names them in `common_options`, those that it inherits from TRL included. A class
+    without such a list shows all that it declares.
     """
-    shown: dict[str, None] = {}
+    names: dict[str, None] = {}
     for base in reversed(kind.__mro__):
         if not base.__module__.startswith(("trl.", "transformers.")):
             declared = inspect.get_annotations(base)
-            shown |= dict.fromkeys(vars(base).get("common_options", declared))
-    return list(shown)
+            names |= dict.fromkeys(vars(base).get("common_options", declared))
+    return list(names)
 
 
 class OptionParser(argparse.ArgumentParser):
@@ -99,7 +99,7 @@ class OptionParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with a usage error."""
-        # argparse repeats what it was given, which nobody has hidden yet.
+        # argparse repeats the words of the command line, secrets included.
         super().error(" ".join(masked_words(as_options(message).split(" "))))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -135,14 +135,10 @@ def _with_underscores(option: str) -> str:
 
 
 class CommandParser(OptionParser):
-    """Parses one command's options into dataclasses.
+    """Parses one command's options into dataclasses, in their order.
 
-    Args:
-        dataclass_types: the dataclasses, in the order they come back.
-        command: the command as typed, for the usage line.
-        description: of the command.
-        first: fields that the help shows before all others.
-        config_name: the TRL config whose options are all accepted; None without one.
+    `command` is shown in the usage line, and `first` are fields that the help shows before all
+    others. All options of the TRL config `config_name` are accepted.
     """
 
     def __init__(
@@ -292,13 +288,13 @@ class CommandParser(OptionParser):
         first = [by_name[name] for name in self._first]
         rare = fields.difference(common)
         places = {name: place for place, name in enumerate(common)}
-        shown = [action for action in self._actions if action in by_name.values()]
-        shown = [action for action in shown if action.dest not in rare]
-        shown.sort(key=lambda action: places.get(action.dest, -1))
+        actions = [action for action in self._actions if action in by_name.values()]
+        actions = [action for action in actions if action.dest not in rare]
+        actions.sort(key=lambda action: places.get(action.dest, -1))
         return [
             ("most used", first),
             *(
-                (title, [a for a in shown if a in group and a not in first])
+                (title, [a for a in actions if a in group and a not in first])
                 for title, group in sections
             ),
         ]
@@ -338,8 +334,8 @@ def _add_option(group: Any, entry: dataclasses.Field[Any], hint: Any) -> None:
     default = entry.default
     if entry.default_factory is not dataclasses.MISSING:
         default = entry.default_factory()
-    # An action class that is a field's own is given the text; a name is a text, whatever else
-    # the field may hold in Python.
+    # An action class of a field's own takes the text; a name is a text, whatever else the field
+    # may hold in Python.
     kind = _kind_of(hint)
     has_name = "choices" in arguments and get_origin(kind) is not list
     if has_name or isinstance(arguments.get("action"), type):

@@ -31,18 +31,12 @@ _NO_SCHEME = re.compile(r"[\w.-]+:\d+(/.*)?|[\w-]+(\.[\w-]+)+/v\d+/?")
 _NAME = re.compile(r"[\w.@:+ -]+")
 _RESERVED = frozenset({*TEXT_POLICIES, *MODEL_NAMES})
 _PER = 1e6
-"""Prices are of so many tokens, as the field gives them."""
+"""Tokens that a price is for."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """The price of a million tokens, in any currency.
-
-    Attributes:
-        prompt: tokens that are read.
-        completion: tokens that are written, those of the reasoning included.
-        cached: tokens that are read from the server's cache; None: as `prompt`.
-    """
+    """The price of a million tokens, in any currency. `cached` is by default as `prompt`."""
 
     prompt: float
     completion: float
@@ -57,22 +51,13 @@ class Prices:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A policy behind an OpenAI-compatible server.
+    """A policy behind an OpenAI-compatible server."""
 
-    Attributes:
-        endpoint: the address, which ends in /v1 as a rule, without its secrets.
-        name: the policy's in results; empty takes the model's name.
-        model: the model's name there; None takes the only one that is served.
-        key: the environment variable that holds the key.
-        sampling: further fields of each request; None leaves one out.
-        prices: of its tokens.
-    """
-
-    endpoint: str
-    name: str = ""
-    model: str | None = None
-    key: str = KEY_VARIABLE
-    sampling: Mapping[str, Any] = field(default_factory=dict)
+    endpoint: str  # the address, which ends in /v1 as a rule, without its secrets
+    name: str = ""  # in results; empty takes the model's name
+    model: str | None = None  # its name there; None takes the only one
+    key: str = KEY_VARIABLE  # the environment variable that holds the key
+    sampling: Mapping[str, Any] = field(default_factory=dict)  # of each request; None omits one
     prices: Prices | None = None
 
     @property
@@ -296,7 +281,7 @@ class PolicyArguments(PolicyLoadingArguments):
 
     @property
     def is_served(self) -> bool:
-        """The policy is asked over HTTP."""
+        """The policy is a server's."""
         return self.policies is not None or self.policy.startswith(ADDRESS)
 
     @property

@@ -31,14 +31,11 @@ _TEXTS_OF_TRANSFORMERS = frozenset({"include_num_input_tokens_seen"})
 
 
 def option(default: Any, help_text: str, **metadata: Any) -> Any:
-    """Return the field of an option.
+    """Return the field of an option, with its help. A list is copied for each dataclass.
 
-    Args:
-        default: copied for each dataclass if it is a list.
-        help_text: shown by `--help`.
-        **metadata: its bounds (`BOUNDS`), its `choices`, whose `remedy` ends the message about
-            another value, its `aliases`, the function that reads a value by environment (`read`),
-            and further arguments of `add_argument`.
+    The metadata has its bounds (`BOUNDS`), its `choices`, whose `remedy` ends the message about
+    another value, its `aliases`, the function that reads a value by environment (`read`), and
+    further arguments of `add_argument`.
     """
     metadata = {"help": help_text, **metadata}
     if isinstance(default, list):
@@ -108,29 +105,29 @@ Weights = str | Sequence[float] | Mapping[str, float]
 """A weight for each of several things: `2,1,1`, numbers in their order, or by their names."""
 
 
-def read_weights(name: str, given: Weights | None, of: Sequence[str]) -> list[int]:
-    """Return an option's weight for each name in `of`, as the smallest integers of this ratio.
+def read_weights(name: str, weights: Weights | None, names: Sequence[str]) -> list[int]:
+    """Return an option's weight of each name, as the smallest integers of this ratio.
 
     None weighs all alike. Raises `UsageError` unless each has a weight above 0.
     """
-    if given is None:
-        return [1] * len(of)
-    parts = given.split(",") if isinstance(given, str) else given
+    if weights is None:
+        return [1] * len(names)
+    parts = weights.split(",") if isinstance(weights, str) else weights
     if isinstance(parts, Mapping):
-        parts = [parts[name] for name in of] if set(parts) == set(of) else ()
+        parts = [parts[name] for name in names] if set(parts) == set(names) else ()
     try:
-        weights = [Fraction(str(part).strip()) for part in parts]
+        shares = [Fraction(str(part).strip()) for part in parts]
     except (TypeError, ValueError, ZeroDivisionError):
-        weights = []
-    if len(weights) != len(of) or not all(weight > 0 for weight in weights):
+        shares = []
+    if len(shares) != len(names) or not all(share > 0 for share in shares):
         raise UsageError(
-            f"`{name}` must hold a number above 0 for each `env` ({', '.join(of) or 'none given'}"
-            f"), in their order, such as {','.join('1' * max(len(of), 1))}; got {given!r}. What is "
-            "not to be trained on is left out of `env`"
+            f"`{name}` must hold a number above 0 for each `env` ({', '.join(names) or 'none'}), "
+            f"in their order, such as {','.join('1' * max(len(names), 1))}; got {weights!r}. Leave "
+            "out of `env` an environment of weight 0"
         )
-    scale = lcm(*(weight.denominator for weight in weights))
-    whole = [int(weight * scale) for weight in weights]
-    return [weight // gcd(*whole) for weight in whole]
+    scale = lcm(*(share.denominator for share in shares))
+    whole = [int(share * scale) for share in shares]
+    return [number // gcd(*whole) for number in whole]
 
 
 DEFAULT = "default"
@@ -179,19 +176,19 @@ def read_by_environment(args: Any) -> None:
     """
     for entry in fields(args):
         if (read := entry.metadata.get("read")) is not None:
-            given = getattr(args, entry.name)
-            setattr(args, entry.name, _read_values(entry.name, given, read, entry.default))
+            value = getattr(args, entry.name)
+            setattr(args, entry.name, _read_values(entry.name, value, read, entry.default))
 
 
-def _read_values(name: str, given: Any, read: Callable[[str, Any], Any], default: Any) -> Any:
+def _read_values(name: str, value: Any, read: Callable[[str, Any], Any], default: Any) -> Any:
     standard, own = default, {}
-    for entry in given if isinstance(given, list) else [given]:
-        for label, value in _entries(name, entry):
-            value = None if value is None and standard is None else read(name, value)
+    for entry in value if isinstance(value, list) else [value]:
+        for label, part in _entries(name, entry):
+            part = None if part is None and standard is None else read(name, part)
             if label in ("", DEFAULT):
-                default = value
+                default = part
             else:
-                own[label] = value
+                own[label] = part
     if not own:
         return default
     return own if default is None else {**own, DEFAULT: default}

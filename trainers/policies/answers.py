@@ -36,10 +36,9 @@ def read_answer(body: Any) -> Answer:
     (DeepSeek, vLLM), `reasoning` (OpenRouter) or parts of its own. Of several tool calls the first
     counts, for an episode plays one action a turn. A refusal is marked text, or in OpenAI's field.
 
-    Raises:
-        ValueError: it holds no message, or the message broke off: OpenRouter answers with status
-            200, an `error` and such a finish reason where a provider fails, vLLM and SGLang where
-            a request is aborted.
+    Raises `ValueError` for an answer without a message, or a broken one: OpenRouter answers with
+    status 200, an `error` and such a finish reason if a provider fails, vLLM and SGLang if a
+    request is aborted.
     """
     try:
         choice = body["choices"][0]

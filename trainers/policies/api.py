@@ -56,27 +56,23 @@ class _Request:
 
     deadline = None
 
-    def __init__(self) -> None:
+    def __init__(self, future: Future[tuple[Answer, int]], cancelled: Event) -> None:
         self.started = time.monotonic()
-        self.cancelled = Event()
-        self.future: Future[tuple[Answer, int]] | None = None
-        self._wakeup: WakeupPipe | None = None
-
-    def begin(self, future: Future[tuple[Answer, int]]) -> None:
         self.future = future
+        self._cancelled = cancelled
+        self._wakeup: WakeupPipe | None = None
         future.add_done_callback(lambda _: self._wake())
 
     def answered(self) -> bool:
-        return self.future is not None and self.future.done()
+        return self.future.done()
 
     def watch(self, wakeup: WakeupPipe | None) -> Connection | None:
         self._wakeup = wakeup
         return None
 
     def cancel(self) -> None:
-        self.cancelled.set()
-        if self.future is not None:
-            self.future.cancel()
+        self._cancelled.set()
+        self.future.cancel()
 
     def _wake(self) -> None:
         wakeup = self._wakeup
@@ -90,10 +86,9 @@ class APIPolicy(Policy):
     Args:
         client: the server.
         model: the model's name there.
-        budgets: `max_tokens_per_turn`, `max_tokens_per_episode` as the server counts tokens, and
-            the history.
-        seed: of the requests' seeds, together with a batch's stream; each turn of each episode has
-            its own.
+        budgets: `max_tokens_per_turn`, `max_tokens_per_episode` as the server counts, and the
+            history.
+        seed: of the requests' seeds, with a batch's stream, the episode and the turn.
         fields: further fields of each request; None leaves one out.
         name: recorded as the trajectories' policy.
         prices: of the tokens; None takes the cost that the server reports, if it does.
@@ -144,13 +139,9 @@ class APIPolicy(Policy):
     def act(self, episodes: Sequence[Episode]) -> list[PolicyAnswer | None]:
         """Request a turn for each episode that has no request, and return the answers so far.
 
-        A request that fails, retries included, says nothing about the policy: the answer is a
-        `Failure`, after which the episode is played again. A prompt that is refused truncates its
-        episode.
-
-        Raises:
-            UsageError: the server refuses every request.
-            BudgetSpent: the ledger's bound is reached.
+        A request that fails, retries included, is a `Failure`, after which the episode is played
+        again. A prompt that is refused truncates its episode. Raises `UsageError` if the server
+        refuses every request, and `BudgetSpent`.
         """
         try:
             for episode in episodes:
@@ -180,10 +171,10 @@ class APIPolicy(Policy):
 
     def _finish(self) -> None:
         """Wait for the answers that the server is writing, since they cost money."""
-        requests = [request for request in self.pending() if request.future is not None]
+        requests = self.pending()
         for request in requests:
             request.cancel()
-        wait(request.future for request in requests if request.future is not None)
+        wait(request.future for request in requests)
 
     def _is_full(self, episode: Episode, conversation: _Conversation) -> bool:
         limit = self._budgets.budgets_of(episode.trajectory.env_id).max_tokens_per_episode
@@ -202,15 +193,15 @@ class APIPolicy(Policy):
         }
         body = {name: value for name, value in body.items() if value is not None}
         key = request_key(seed, episode.key, turn, body)
-        request = conversation.request = _Request()
+        cancelled = Event()
         if (cached := self.ledger.find(key)) is not None:
             future: Future[tuple[Answer, int]] = Future()
             future.set_result((cached, 0))
-            request.begin(future)
+            conversation.request = _Request(future, cancelled)
             return
 
         def read(answer: Any) -> Answer:
-            # In the request's own thread, so that what was paid for is kept whatever ends the play.
+            # In the request's own thread, so that no charged answer is lost.
             try:
                 result = self._priced(read_answer(answer))
             except ValueError:
@@ -219,15 +210,10 @@ class APIPolicy(Policy):
             self.ledger.add(key, result)
             return result
 
-        request.begin(
-            self._client.submit(
-                "/chat/completions",
-                body,
-                begin=self.ledger.check,
-                read=read,
-                cancelled=request.cancelled,
-            )
+        future = self._client.submit(
+            "/chat/completions", body, begin=self.ledger.check, read=read, cancelled=cancelled
         )
+        conversation.request = _Request(future, cancelled)
 
     def _priced(self, answer: Answer) -> Answer:
         counts = answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens
@@ -241,7 +227,7 @@ class APIPolicy(Policy):
         request = conversation.request
         if request is None:
             return Stop("token_budget")
-        if request.future is None or not request.future.done() or self._is_held(request):
+        if not request.future.done() or self._is_held(request):
             return None
         conversation.request = None
         try:
@@ -281,7 +267,7 @@ class APIPolicy(Policy):
 
         It is held until the server accepts some request, which decides.
         """
-        if self._is_proven or request.future is None or not request.future.done():
+        if self._is_proven or not request.future.done():
             return False
         error = None if request.future.cancelled() else request.future.exception()
         return (
@@ -296,7 +282,7 @@ class APIPolicy(Policy):
         """Raise an error if every request is refused, for a reason that is not of its prompt."""
         for episode, answer in zip(episodes, answers, strict=True):
             request = self._conversations[episode.key].request
-            if answer is None and request is not None and request.future is not None:
+            if answer is None and request is not None:
                 error = request.future.exception()
                 if isinstance(error, RequestRefused):
                     raise explained(error, key=self._key) from error

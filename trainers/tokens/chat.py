@@ -1,8 +1,8 @@
 """From chat messages to token ids that are only ever appended to.
 
-The template is asked once, at load, for the text around messages. From then on a conversation grows
+The template is read once, at load, for the text around messages. From then on a conversation grows
 by the ids of its new turn; what the policy sampled is never rendered or encoded again. Templates
-that change earlier turns are rendered anew in each (`RenderedChat`).
+that change earlier turns are rendered again in each (`RenderedChat`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ALL_TURNS = LastTurns()
 """The history in which a turn sees all before it."""
 
 _THINKING = ("enable_thinking", "thinking", "reasoning_effort")
-"""Variables of templates by which a model is told whether to think."""
+"""Variables of templates that turn thinking on or off."""
 
 REMEDY = (
     "pass `chat_template=FILE`, or in Python set tokenizer.chat_template, e.g. to "
@@ -90,7 +90,7 @@ class ChatFormat:
 
         A template that drops thoughts from earlier turns (Qwen3's) gives way to its variant in TRL
         that keeps them, where TRL has one. Of others that change earlier turns, each turn's prompt
-        is rendered anew (`RenderedChat`).
+        is rendered again (`RenderedChat`).
 
         Args:
             tokenizer: the policy's.

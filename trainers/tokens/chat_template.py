@@ -163,7 +163,7 @@ class _Probe:
     def _grow(self, start: str, user_to_policy: str) -> str:
         """Return the text from a policy turn to the next user message, after checking growth."""
         replies = [_POLICY, _WRITTEN_THOUGHT + _POLICY]
-        if "</think>" in user_to_policy:  # the policy is told not to think
+        if "</think>" in user_to_policy:  # thinking is turned off
             replies = [_POLICY]
         elif "<think>" in user_to_policy:  # the policy's thought is opened for it
             replies = [_WRITTEN_THOUGHT + _POLICY]

@@ -19,7 +19,7 @@ class Sampling:
         max_new_tokens: the turn's token budget.
         temperature: 0 takes the likeliest token.
         stop_ids: ids that end the turn; the one sampled is kept as the last id.
-        top_k: leaves the so many likeliest tokens, and those as likely as the last of them; 0
+        top_k: leaves the k likeliest tokens, and those as likely as the last of them; 0
             leaves all.
         top_p: leaves the fewest likeliest tokens that have this share of the probability.
         min_p: leaves the tokens at least so likely as this share of the likeliest one's.
@@ -73,7 +73,7 @@ class Generated:
         ids: (N,) the sampled ids, the stop id included if it was sampled.
         logprobs: (N,) nats; NaN of a backend that gives none.
         stopped: a stop id was sampled; otherwise the budget ended the turn.
-        weights_step: the optimizer step of the weights that sampled it; None where nobody says.
+        weights_step: the optimizer step of the weights that sampled it; None if unknown.
     """
 
     ids: list[int]

@@ -119,7 +119,7 @@ class Rendering:
             return {"content": answer.strip(), self._key: thought.strip()}
         return {"content": f"{parts.opening}{thought}{parts.closing}{answer}"}
 
-    # What is found out at load ----------------------------------------------------------------
+    # Probes at load ---------------------------------------------------------------------------
 
     def _find_form(self) -> ReplyForm:
         start = self._probe(users=1)

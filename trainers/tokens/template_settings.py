@@ -1,6 +1,6 @@
 """A chat template with its variables, `chat_template_kwargs`, as part of its text.
 
-A tokenizer keeps one thing, its template, and whoever loads a saved model has that alone. So the
+A saved tokenizer has one thing, its template. So the
 variables stand at the template's beginning: in a comment, by which they are read back, and as
 assignments, which every program that renders the template follows.
 """
@@ -73,10 +73,10 @@ def read_variables(template: str) -> set[str]:
     uses = _FirstUses()
     uses.visit(parsed)
     # Jinja counts what a template sets in one branch and reads behind it too.
-    found = meta.find_undeclared_variables(parsed) & uses.read
+    undeclared = meta.find_undeclared_variables(parsed) & uses.read
     return {
         name
-        for name in found - _GIVEN - set(environment.globals)
+        for name in undeclared - _GIVEN - set(environment.globals)
         if not name.endswith(("_token", "_tokens"))
     }
 

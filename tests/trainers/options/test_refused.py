@@ -17,7 +17,7 @@ from trainers import agentevol, dpo, grpo, ppo, sft
 from trainers.agentevol import AgentEvolConfig
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
-from trainers.options.checks import LOADING, MODEL, Refusals, refuse_ignored
+from trainers.options.checks import has_effect, ignored_options, refuse_ignored, remedy_of
 from trainers.options.configs import AgentGRPOConfig, ModelArguments
 from trainers.options.errors import UsageError
 from trainers.options.offline import AgentSFTConfig
@@ -38,37 +38,38 @@ CONFIGS: tuple[type, ...] = (
 )
 
 
-def refusals_of(kind: type) -> Refusals:
-    refused: Refusals = MODEL if kind is ModelArguments else kind.refused  # type: ignore[attr-defined]
-    return refused
+def tables_of(kind: Any) -> tuple[str, ...]:
+    return ("model",) if kind is ModelArguments else kind.refused
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_every_refused_option_is_a_field(kind: type) -> None:
-    assert set(refusals_of(kind)) <= {field.name for field in dataclasses.fields(kind)}
+    assert set(ignored_options(tables_of(kind))) <= {
+        field.name for field in dataclasses.fields(kind)
+    }
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_defaults_pass_before_and_after_they_are_derived(kind: type) -> None:
-    refuse_ignored(kind(), refusals_of(kind))
+    refuse_ignored(kind(), tables_of(kind))
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> None:
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    for name, refusal in refusals_of(kind).items():
+    for name, row in ignored_options(tables_of(kind)).items():
         args = kind()
         default = fields[name].default
         other: Any = not default if isinstance(default, bool) else "other"
-        if refusal.unless(args) and name not in ("hub_strategy", "do_eval"):
+        if has_effect(args, row) and name not in ("hub_strategy", "do_eval"):
             continue
         setattr(args, name, "end" if name == "hub_strategy" else other)
         if name == "do_eval":
             args.eval_strategy = "no"
         with pytest.raises(ValueError, match="would be ignored here") as error:
-            refuse_ignored(args, refusals_of(kind))
+            refuse_ignored(args, tables_of(kind))
         assert str(error.value).startswith(f"{name}={getattr(args, name)!r} ")
-        assert refusal.remedy in str(error.value)
+        assert remedy_of(row) in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_our_own_options_are_refused_where_they_do_nothing(
     assert re.search(message, f"{error.value} {capsys.readouterr().err}")
 
 
-@pytest.mark.parametrize("name", LOADING)
+@pytest.mark.parametrize("name", ignored_options(["loading"]))
 def test_the_command_line_refuses_what_only_trainers_hand_on(name: str) -> None:
     value = {"model_init_kwargs": '{"dtype": "auto"}', "trust_remote_code": "true"}[name]
     with pytest.raises(ValueError, match=f"{name}=.* use `ModelArguments.dtype`"):

@@ -97,7 +97,7 @@ def test_env_kwargs_are_joined() -> None:
         (["--env_kwargs", "BabyAI=3"], "env_kwargs must be a JSON object, got '3'"),
         (["--mix", "2"], "--mix must hold a number above 0 for each --env (TextCraft, BabyAI)"),
         (["--mix", "2,1,1"], "got '2,1,1'"),
-        (["--mix", "2,0"], "got '2,0'. What is not to be trained on is left out of --env"),
+        (["--mix", "2,0"], "got '2,0'. Leave out of --env an environment of weight 0"),
         (["--mix", "2,-1"], "got '2,-1'"),
         (["--mix", "2,nan"], "got '2,nan'"),
         (["--mix", "two,one"], "got 'two,one'"),
