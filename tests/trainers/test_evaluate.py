@@ -252,5 +252,5 @@ def test_several_environments_have_a_row_each_and_a_mean(
 
 
 def test_weights_are_refused_by_an_evaluation() -> None:
-    with pytest.raises(UsageError, match="--mix 2,1 weighs what is trained on"):
+    with pytest.raises(UsageError, match="--mix 2,1 weighs training tasks"):
         main(f"--env {ENV_ID} --env {EASY_ID} --mix 2,1 --policy random".split())
