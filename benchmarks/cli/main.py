@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("benchmarks.export.command:main", "write an environment as a package of OpenEnv's"),
     "doctor": (
         "benchmarks.doctor.command:main",
-        "tell what works on this machine, and what mends the rest",
+        "check this machine, and print the commands that mend faults",
     ),
     "serve-retriever": (
         "benchmarks.retrieval.serve:main",

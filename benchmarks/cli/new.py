@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "tasks, actions and an expert, a test that checks the contract, and a suite for sweeps.",
         epilog="example: agentgym new env TidyUp",
     )
-    parser.add_argument("kind", choices=["env"], help="what is written")
+    parser.add_argument("kind", choices=["env"], help="the kind of package")
     parser.add_argument("name", help="TidyUp, tidy-up, or mylab/TidyUp with a namespace")
     parser.add_argument("--out", help="the folder; by default the module's name, tidy_up")
     options = parser.parse_args(argv)

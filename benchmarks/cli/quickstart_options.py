@@ -27,7 +27,7 @@ class QuickstartArguments(TemplateArguments):
     batches: int = option(
         32, "Batches of episodes: one optimizer step on each, two for ppo; sft: steps.", min=1
     )
-    minutes: float = option(0.0, "Stop training after so many minutes; 0 never does.")
+    minutes: float = option(0.0, "Minutes after which training stops; 0 sets no limit.")
     max_turns: int = option(
         16, "Turns of an episode; TextCraft's own limit is 30, the expert mostly needs 16."
     )

@@ -125,7 +125,7 @@ def _parser() -> OptionParser:
     )
     parser.add_argument(
         "--token",
-        help="what clients must show; needed with a --host that other machines reach. Better in "
+        help="token of every client; needed with a --host that other machines reach. Better in "
         f"the environment variable {TOKEN_VARIABLE}, which no list of processes shows",
     )
     parser.add_argument("--max_sessions", type=int, default=64, help="environments at once (64)")

@@ -151,7 +151,7 @@ def _placed(
 
 
 def _pass_over(problem: str) -> None:
-    _LOG.warning("passed over: %s", problem)
+    _LOG.warning("skipped: %s", problem)
 
 
 def _circumstances(folder: Path) -> tuple[str, str, Conditions]:

@@ -77,7 +77,7 @@ def measure(env_id: str, sample: TextEnv) -> Measurement:
     )
     if result.margin < LEAST_MARGIN:
         raise ValueError(
-            f"chance earns {fmean(result.chance):.2f} of {sample.reward_range[1]:g} on "
+            f"the random policy earns {fmean(result.chance):.2f} of {sample.reward_range[1]:g} on "
             f"{len(task_ids)} tasks of {env_id} ({split}); OpenEnv asks for a margin of at least "
             f"{LEAST_MARGIN}, so make the tasks harder"
         )

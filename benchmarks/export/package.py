@@ -134,8 +134,8 @@ def _oracle_texts(measurement: Measurement) -> dict[str, str]:
         note = " It has no oracle, since no expert earns the greatest reward on any of the tasks."
         return {"oracle_command": "", "oracle_note": note}
     note = (
-        " `solution/play.py` plays the expert through the server on any task, or chance with "
-        "`--policy random`."
+        " `solution/play.py` plays the expert through the server on any task, or the random "
+        "policy with `--policy random`."
     )
     return {"oracle_command": "sh solution/solve.sh", "oracle_note": note}
 

@@ -162,7 +162,7 @@ def read_sweep(path: str | Path) -> SweepResults:
     try:
         calls = folder.calls()
     except (TypeError, ValueError) as error:
-        _LOG.warning("%s/%s is passed over: %s", path, SWEEP_FILE, error)
+        _LOG.warning("%s/%s is skipped: %s", path, SWEEP_FILE, error)
         calls = []
     order = [panel for call in calls for panel in call.get("panels", ())]
     return SweepResults(Path(path), sorted(settings, key=partial(_place, order)), calls)

@@ -80,7 +80,7 @@ class SweepArguments:
         self.policy = list(map(policy_name, named))
         if len(set(self.policy)) < len(named):
             raise ValueError(
-                f"policies that differ in their secrets only cannot be told apart in one sweep, "
+                f"policies that differ in their secrets only cannot be distinguished in one sweep, "
                 f"got {self.policy}; play each with an --out of its own"
             )
         _ = self.turn_limits, self.seed_list
@@ -189,29 +189,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         outcome = play_missing(folder, cells, play)
     except KeyboardInterrupt:
-        print(f"{arguments.out} keeps what is finished; the same command goes on", file=sys.stderr)
+        message = f"{arguments.out} keeps the finished batches; the same command continues"
+        print(message, file=sys.stderr)
         raise
     print(
         f"{outcome.num_played} episodes played, {outcome.failed} of them failed; "
-        f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are asked for in all\n"
+        f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are requested in all\n"
         f"the tables: agentgym report {arguments.out}\nthe episodes: agentgym view {arguments.out}"
     )
     if costs := folder.costs.by_payer():
         each = ", ".join(f"{payer} {cost:.4g}" for payer, cost in costs.items() if payer)
         print(f"the requests cost {sum(costs.values()):.4g}" + f": {each}" * bool(each))
+    missing = f" with the batches that {arguments.out} lacks"
     for line in outcome.broken:
-        print(f"given up: {line}", file=sys.stderr)
+        print(f"abandoned: {line}", file=sys.stderr)
     if outcome.refused:
-        return refuse(
-            f"{outcome.refused}\nThe same command goes on with what {arguments.out} lacks"
-        )
+        return refuse(f"{outcome.refused}\nThe same command goes on{missing}")
     if outcome.budget_spent:
-        print(f"agentgym: {outcome.budget_spent} with what {arguments.out} lacks", file=sys.stderr)
+        print(f"agentgym: {outcome.budget_spent}{missing}", file=sys.stderr)
         return BROKEN_OFF
     if outcome.is_cut_short:
         print(
-            f"agentgym: the machinery stayed broken, so the rest was not begun. When that is "
-            f"mended, the same command goes on with what {arguments.out} lacks",
+            "agentgym: the machinery stayed broken, so the rest was not begun. When that is "
+            f"mended, the same command goes on{missing}",
             file=sys.stderr,
         )
         return BROKEN_OFF

@@ -224,13 +224,13 @@ def differences(requested: Cell, stored: Cell) -> list[str]:
     """
     new, old = _identity(requested), _identity(stored)
     differing = [
-        f"{key}: {old.get(key)!r} there, {new.get(key)!r} asked for"
+        f"{key}: {old.get(key)!r} there, {new.get(key)!r} requested"
         for key in {**new, **old}
         if new.get(key) != old.get(key)
     ]
     if requested.tasks != stored.tasks:
         differing.append(
-            f"tasks: {len(stored.tasks)} there, other {len(requested.tasks)} asked for"
+            f"tasks: {len(stored.tasks)} there, other {len(requested.tasks)} requested"
         )
     if requested.fingerprint not in ("", stored.fingerprint):
         differing.append(

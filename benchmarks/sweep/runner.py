@@ -63,7 +63,7 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
                 progress.gave_up(batch)
                 reason = as_options(str(result))
                 outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {reason}")
-                _LOG.warning("given up: %s", outcome.broken[-1])
+                _LOG.warning("abandoned: %s", outcome.broken[-1])
             else:
                 progress.follow(batch, result)
                 outcome.num_played += result.failed + result.scored

@@ -100,7 +100,7 @@ class SweepFolder:
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{file} must be a JSON list of objects, one a call ({error}); mend it, or move "
-                "it away: it tells how the sweep was called, and holds no episodes"
+                "it away: it records the sweep's commands, and holds no episodes"
             ) from error
         return calls
 
@@ -213,7 +213,7 @@ class SweepFolder:
 
 
 def _pass_over(problem: str) -> None:
-    _LOG.warning("passed over: %s", problem)
+    _LOG.warning("skipped: %s", problem)
 
 
 def _seconds(file: Path) -> float:
@@ -221,7 +221,7 @@ def _seconds(file: Path) -> float:
     try:
         return float(read_json(file)["seconds"])
     except (ValueError, KeyError, TypeError) as error:
-        _pass_over(f"{file}: it tells no seconds ({error!r})")
+        _pass_over(f"{file}: it records no seconds ({error!r})")
         return 0.0
 
 

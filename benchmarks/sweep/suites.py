@@ -101,7 +101,7 @@ class Panel:
         if len(ids) < (size or 1):
             known = ", ".join(f"{name} {len(all_ids)}" for name, all_ids in thinned.items())
             raise ValueError(
-                f"{size or 'all'} tasks of the subtask {subtask!r} are asked for; there are, in "
+                f"{size or 'all'} tasks of the subtask {subtask!r} are requested; available in "
                 f"split {self.split!r} of {self.env_id}: {known}"
             )
         return tuple(spread_over_kinds(ids, size or len(ids), kind_of))
@@ -112,7 +112,7 @@ class Panel:
             raise ValueError(
                 f"the tasks of {self.env_id}, split {self.split!r}, are not the pinned ones: "
                 f"digest {digest}, expected {self.digest}. Results would not compare with earlier "
-                "ones; if the change is meant, pin it anew by this digest"
+                "ones; if the change is meant, pin this digest"
             )
 
     def _check_source(self, source: str, env_kwargs: Mapping[str, Any]) -> None:

@@ -249,7 +249,7 @@ class Worker:
             client = self._clients[cell.policy] = open_client(policy)
             client.pace.share(folder.limits(policy.endpoint))
             if pause := client.pace.pause:
-                _LOG.warning("%s is not asked for %.0f s: its rate limit", cell.policy, pause)
+                _LOG.warning("%s pauses for %.0f s: its rate limit", cell.policy, pause)
         return self._clients[cell.policy]
 
     def _open_environments(self, cell: Cell, num_envs: int) -> Environments:

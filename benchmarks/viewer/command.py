@@ -60,8 +60,8 @@ def _parser() -> OptionParser:
     parser.add_argument(
         "--host",
         default=LOOPBACK,
-        help=f"address to listen on (default {LOOPBACK}: this machine only). Whoever reaches "
-        "another one can read everything under the folder",
+        help=f"address to listen on (default {LOOPBACK}: this machine only). Everyone who "
+        "reaches another one can read everything under the folder",
     )
     parser.add_argument("--no-browser", "--no_browser", action="store_true", help="open none")
     parser.add_argument("--export", metavar="FILE.html", help="write one file instead of serving")
@@ -89,7 +89,7 @@ def _serve(server: ViewerServer, *, opens_browser: bool) -> None:
     print(f"{server.index.root} at {server.url} (Ctrl-C ends it)", flush=True)
     if server.host != LOOPBACK:
         print(
-            f"Whoever reaches {server.host} can read everything under {server.index.root}: "
+            f"Everyone who reaches {server.host} can read everything under {server.index.root}: "
             "there is no password.",
             flush=True,
         )

@@ -193,7 +193,7 @@ def _view(make: Callable[[Trajectory, Path], Any], server: ViewerServer, query: 
 def _credits(server: ViewerServer, query: _Query) -> Any:
     numbers = query.get("ids", "").split(",")
     if len(numbers) > MAX_CREDITS:
-        raise ValueError(f"at most {MAX_CREDITS} episodes are asked for at once")
+        raise ValueError(f"at most {MAX_CREDITS} episodes are requested at once")
     episodes = [_number({"ids": one}, "ids") for one in numbers]
     for number in episodes:
         server.index.entry(number)

@@ -166,7 +166,7 @@ class SlotCalls:
     def cancel(self) -> None:
         """Cancel the pending calls, and drop the answers."""
         for index in list(self._pending):
-            self._fail(index, failure="given up before it had answered")
+            self._fail(index, failure="cancelled before it had answered")
         self._pending.clear()
         self._results.clear()
 

@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_reported(tmp_path, caplog)
     folder = textcraft_sweep(tmp_path, ["p", "q"])
     (whole,) = [setting.whole.num_played for setting in read_sweep(tmp_path).settings[:1]]
     bad, good = folder.cells()
-    folder._of(bad).joinpath("cell.json").write_text("[]")
+    folder._folder(bad).joinpath("cell.json").write_text("[]")
     batch = folder.files(good)[0]
     batch.write_text(f"{batch.read_text()}not JSON\n")
     batch.with_suffix(".json").write_text("{")

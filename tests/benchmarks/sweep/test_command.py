@@ -84,7 +84,7 @@ def test_cells_name_the_precision_that_their_model_has_here(capsys, tmp_path, mo
     dtypes = {c.policy: dict(c.settings)["dtype"] for c in SweepFolder(out).cells()}
     assert dtypes == {model: "bfloat16", "random": "float32"}
     told = refused(capsys, "--out", str(out), "--policy", model, "--dtype", "float32")
-    assert "dtype: 'bfloat16' there, 'float32' asked for" in told
+    assert "dtype: 'bfloat16' there, 'float32' requested" in told
 
 
 @pytest.mark.usefixtures("counting")
@@ -139,7 +139,7 @@ def test_a_folder_that_cannot_be_one_is_told(counting, capsys, tmp_path):
 
 def test_limits_and_seeds_that_are_named_twice_are_played_once(counting, capsys, tmp_path):
     assert swept(tmp_path, "--policy", "random", "--turns", "2,02", "--seeds", "1,1,1") == 0
-    assert "10 episodes played, 0 of them failed; 10 are asked for" in capsys.readouterr().out
+    assert "10 episodes played, 0 of them failed; 10 are requested" in capsys.readouterr().out
 
 
 def test_a_sweep_goes_on_with_more_time_and_patience(counting, capsys, tmp_path):
@@ -216,7 +216,7 @@ def test_where_tasks_have_no_expert_the_other_policies_are_played(
     told = capsys.readouterr()
     assert "10 episodes played" in told.out
     assert (
-        "given up: expert/Counting/turns_default/seed_0, batch 0: CountingEnv has no exp"
+        "abandoned: expert/Counting/turns_default/seed_0, batch 0: CountingEnv has no exp"
         in told.err
     )
 
@@ -228,4 +228,7 @@ def test_ctrl_c_says_how_the_sweep_goes_on(counting, tmp_path, monkeypatch, caps
     monkeypatch.setattr(command, "play_missing", interrupted)
     with pytest.raises(KeyboardInterrupt):
         swept(tmp_path, "--policy", "random")
-    assert f"{tmp_path} keeps what is finished; the same command goes on" in capsys.readouterr().err
+    assert (
+        f"{tmp_path} keeps the finished batches; the same command continues"
+        in capsys.readouterr().err
+    )

@@ -20,12 +20,12 @@ def begun(path, first):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"temperature": 0.5}, "temperature: 1.0 there, 0.5 asked for"),
+        ({"temperature": 0.5}, "temperature: 1.0 there, 0.5 requested"),
         (
             {"settings": (("action_format", "react"), ("env_kwargs", LONG + "!"))},
-            f"env_kwargs: {LONG!r} there, {LONG + '!'!r} asked for",
+            f"env_kwargs: {LONG!r} there, {LONG + '!'!r} requested",
         ),
-        ({"tasks": ("textcraft_1",)}, "tasks: 4 there, other 1 asked for"),
+        ({"tasks": ("textcraft_1",)}, "tasks: 4 there, other 1 requested"),
         (
             {"fingerprint": "b"},
             "random had other files or another endpoint then, so it was another policy",
@@ -60,7 +60,7 @@ def test_a_call_whose_cell_was_claimed_otherwise_adds_nothing_to_it(tmp_path):
     folder = SweepFolder(tmp_path)
     folder.claim([cell()])
     folder.claim([cell(temperature=0.5)])
-    with pytest.raises(UsageError, match="another call.*temperature: 0.5 there, 1.0 asked for"):
+    with pytest.raises(UsageError, match="another call.*temperature: 0.5 there, 1.0 requested"):
         folder.write(cell(), 0, [], seconds=1.0)
     assert not folder.is_done(cell(), 0)
 

@@ -124,7 +124,7 @@ def test_the_harder_panels_of_alfworld_are_whole_splits_in_12_turns():
 
 
 def test_tasks_that_are_not_the_pinned_ones_are_refused():
-    with pytest.raises(ValueError, match="pin it anew"):
+    with pytest.raises(ValueError, match="pin this digest"):
         replace(TEXTCRAFT, digest="0" * 16).tasks()
 
 

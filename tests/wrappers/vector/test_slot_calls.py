@@ -266,7 +266,7 @@ def test_what_is_given_up_counts_as_failed_and_leaves_no_stale_answer(
     gated.cancel()
     assert gated.unanswered() == []
     *_, infos = gated.step([None] * 3)
-    assert infos[0] == {"failure": "given up before it had answered"}
+    assert infos[0] == {"failure": "cancelled before it had answered"}
     assert "failure" not in infos[1]
     GATES["a"].set()
     gated.reset(options={"task_id": [30, None, None]})
