@@ -162,14 +162,11 @@ class AgentEvol:
 
     def _plan(self) -> Plan:
         options, tasks = self.options, self._explored_ids(1)
-        base = [*options.data]
-        if options.expert_episodes:
-            each = "one episode of the expert per task"
-            base.append(
-                each
-                if options.expert_episodes < 0
-                else f"{options.expert_episodes} episodes of the expert"
-            )
+        base, count = [*options.data], options.expert_episodes
+        if count > 0:
+            base.append(f"{count} episodes of the expert")
+        elif count:
+            base.append("one episode of the expert per task")
         return {
             "policy": str(self.model_args.model_name_or_path),
             "tasks": self.environments.plan(self.environments.args.split, num_tasks=len(tasks)),

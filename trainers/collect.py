@@ -127,15 +127,10 @@ def cached_rollout(
     options: Sequence[Any],
     reuse: bool,
 ) -> list[Trajectory]:
-    """Play episodes and write them to a file, or read those of an interrupted run.
+    """Play episodes and write them to a JSONL file, or read those of an interrupted run.
 
-    Args:
-        path: the JSONL file.
-        play: plays the episodes but for those in the watch's `finished`.
-        name: the player's.
-        total: how many there will be.
-        options: those that decide which they are, such as the tasks.
-        reuse: read the file if it is there, and its finished part if it is not.
+    `play` plays those that are not in the watch's `finished`. `options` decide which they are, such
+    as the tasks. With `reuse` the file is read if it is there, and its finished part if it is not.
 
     Raises:
         UsageError: the finished part had other options.

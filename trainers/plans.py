@@ -81,14 +81,7 @@ def print_end(
 ) -> None:
     """Print the step of a run's final weights, and their success beside that before training.
 
-    Nothing is printed where nothing was measured.
-
-    Args:
-        title: the algorithm.
-        folder: the run's.
-        global_step: optimizer steps that were taken.
-        weights_step: the step that the weights are of.
-        best_by: the metric that the best ones were chosen by.
+    Nothing is printed where nothing was measured. `best_by` is the metric that chose the weights.
     """
     measured = validations(folder)
     overall = [one for one in measured if not one.env_id] or measured

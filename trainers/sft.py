@@ -183,7 +183,9 @@ class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
             processing_class=processing_class,
             **kwargs,
         )
-        self.row_name = _row_name(rows, count=len(self.train_dataset))
+        episodes = len({row["episode"] for row in rows})  # else rows are their windows or packs
+        is_whole = episodes == len(self.train_dataset)
+        self.row_name = "episodes" if is_whole else f"sequences of {episodes} episodes"
         environments = None if env is None else open_environments(env)
         # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.
         row_scenarios = scenarios if args.packing else self.train_dataset["scenario"]
@@ -221,12 +223,6 @@ def _check_rows(rows: Sequence[dict[str, Any]], args: SFTConfig, rollout: Rollou
             "share; leave packing out, or train on one environment's"
         )
     _warn_of_cut_turns(rows, rollout)
-
-
-def _row_name(rows: Sequence[dict[str, Any]], *, count: int) -> str:
-    """Return the name of `count` rows of training data: episodes, or their windows or packs."""
-    episodes = len({row["episode"] for row in rows})
-    return "episodes" if episodes == count else f"sequences of {episodes} episodes"
 
 
 def _warn_of_cut_turns(rows: Sequence[dict[str, Any]], rollout: RolloutArguments) -> None:

@@ -356,7 +356,7 @@ def anchor_state_advantages(
 
 
 def members(names: Sequence[Hashable]) -> list[list[int]]:
-    """Return the places of each name, in the order in which the names come first."""
+    """Return the indices of each name, in the order in which the names come first."""
     members: dict[Hashable, list[int]] = {}
     for index, name in enumerate(names):
         members.setdefault(name, []).append(index)

@@ -176,11 +176,11 @@ def turn_gae(
     before = torch.nn.functional.pad(turns, (1, 0), value=-1)[:, :-1]
     first = axis.valid & (turns != before)
     num_turns = max(int(turns.max()) + 1, 1)
-    place = turns.clamp(min=0)
+    turn_index = turns.clamp(min=0)
 
     def per_turn(tokens: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         table = tokens.new_zeros((len(tokens), num_turns))
-        return table.scatter_add_(1, place, tokens * chosen)
+        return table.scatter_add_(1, turn_index, tokens * chosen)
 
     rewards = per_turn(axis.gather(rewards), axis.valid)
     values = per_turn(axis.gather(values), first)
@@ -192,8 +192,8 @@ def turn_gae(
     advantages = estimate(lam)
     targets = (advantages if critic_lam == lam else estimate(critic_lam)) + values
     return AdvantageEstimate(
-        axis.scatter(advantages.gather(1, place) * axis.valid),
-        axis.scatter(targets.gather(1, place) * first),
+        axis.scatter(advantages.gather(1, turn_index) * axis.valid),
+        axis.scatter(targets.gather(1, turn_index) * first),
         axis.scatter(first),
     )
 
@@ -219,10 +219,10 @@ def rewards_at_turn_ends(
     placed = torch.zeros(turn.shape, device=turn.device)
     counts: dict[int, int] = {}
     for row, column in is_last.nonzero().tolist():
-        episode, place = int(episode_of_row[row]), int(turn[row, column])
+        episode, turn_index = int(episode_of_row[row]), int(turn[row, column])
         counts[episode] = counts.get(episode, 0) + 1
-        if place < len(turn_rewards[episode]):
-            placed[row, column] = turn_rewards[episode][place]
+        if turn_index < len(turn_rewards[episode]):
+            placed[row, column] = turn_rewards[episode][turn_index]
     for episode, count in counts.items():
         if count != len(turn_rewards[episode]):
             raise ValueError(

@@ -187,10 +187,10 @@ def metrics_by_environment(
         return metrics
     own = {}
     for name in present:
-        places = [place for place, other in enumerate(names) if other == name]
-        own[name] = _metrics(places, rewards, columns, group_size)
-        own[name]["share"] = len(places) / len(names)
-        own_rewards = [rewards[place] for place in places if rewards[place] == rewards[place]]
+        indices = [index for index, other in enumerate(names) if other == name]
+        own[name] = _metrics(indices, rewards, columns, group_size)
+        own[name]["share"] = len(indices) / len(names)
+        own_rewards = [rewards[index] for index in indices if rewards[index] == rewards[index]]
         if own_rewards:
             own[name]["reward"] = fmean(own_rewards)
     for key in ["reward", *metrics]:
@@ -206,13 +206,13 @@ def metrics_by_environment(
 
 
 def _metrics(
-    places: Sequence[int],
+    indices: Sequence[int],
     rewards: Sequence[float],
     columns: Mapping[str, Sequence[Any]],
     group_size: int,
 ) -> dict[str, float]:
-    own_rewards = [rewards[place] for place in places]
-    chosen = {name: [values[place] for place in places] for name, values in columns.items()}
+    own_rewards = [rewards[index] for index in indices]
+    chosen = {name: [values[index] for index in indices] for name, values in columns.items()}
     metrics = episode_metrics(rewards=own_rewards, **chosen)
     if group_size > 1:
         metrics["frac_reward_zero_std"] = zero_std_group_fraction(own_rewards, group_size)

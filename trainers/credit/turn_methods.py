@@ -58,19 +58,19 @@ def hgpo(turns: TurnBatch, *, discount: float, scale: str, context: int) -> list
     for k in range(context + 1):
         # A turn without so long a history has a name of its own: it is compared with none.
         histories: list[Hashable] = [
-            tuple(turns.states[place] for place in episode_advantages[n - k : n + 1])
+            tuple(turns.states[index] for index in episode_advantages[n - k : n + 1])
             if n >= k
-            else place
+            else index
             for episode_advantages in turns.by_episode()
-            for n, place in enumerate(episode_advantages)
+            for n, index in enumerate(episode_advantages)
         ]
         level = anchor_state_advantages(
             returns, histories, scale_sets=turns.scale_sets(scale, histories), correction=0
         )
-        for place, value in enumerate(level):
+        for index, value in enumerate(level):
             if value:
-                total[place] += (k + 2) * value
-                weights[place] += k + 2
+                total[index] += (k + 2) * value
+                weights[index] += k + 2
     return [value / (weight or 1.0) for value, weight in zip(total, weights, strict=True)]
 
 
@@ -100,10 +100,10 @@ def gagpo(
     """
     returns = turns.returns(discount)
     values = [0.0] * len(returns)
-    for places in members(turns.states):
-        mean = fmean(returns[place] for place in places)
-        for place in places:
-            values[place] = mean
+    for indices in members(turns.states):
+        mean = fmean(returns[index] for index in indices)
+        for index in indices:
+            values[index] = mean
     estimates = _estimates(turns, values, discount=discount, lam=lam)
     normalized = anchor_state_advantages(
         estimates,
@@ -126,11 +126,11 @@ def _estimates(
     shape = (len(by_episode), max(map(len, by_episode), default=1))
     rewards, value_table = (torch.zeros(shape, dtype=torch.float64) for _ in range(2))
     valid = torch.zeros(shape, dtype=torch.bool)
-    for row, places in enumerate(by_episode):
+    for row, indices in enumerate(by_episode):
         for table, per_turn in ((rewards, turns.rewards), (value_table, values)):
-            own = [per_turn[place] for place in places]
-            table[row, : len(places)] = torch.tensor(own, dtype=table.dtype)
-        valid[row, : len(places)] = True
+            own = [per_turn[index] for index in indices]
+            table[row, : len(indices)] = torch.tensor(own, dtype=table.dtype)
+        valid[row, : len(indices)] = True
     estimates: list[float] = gae(rewards, value_table, valid, gamma=discount, lam=lam)[
         valid
     ].tolist()
@@ -159,9 +159,9 @@ def empg(turns: TurnBatch, *, episode_advantages: Sequence[float]) -> list[float
         advantage * sure / mean
         for advantage, sure in zip(episode_advantages, sureness, strict=True)
     ]
-    for places in turns.by_episode():
-        for place, following in zip(places, places[1:], strict=False):
-            credited[place] += CLARITY * sureness[following]
+    for indices in turns.by_episode():
+        for index, following in zip(indices, indices[1:], strict=False):
+            credited[index] += CLARITY * sureness[following]
     centre = fmean(credited)
     return [value - centre for value in credited]
 
@@ -189,7 +189,7 @@ def turn_returns(turns: TurnBatch, *, discount: float, scale: str) -> list[float
 
 def pays_along_the_way(turns: TurnBatch) -> bool:
     """Return whether any turn but an episode's last has a reward."""
-    return any(turns.rewards[place] for places in turns.by_episode() for place in places[:-1])
+    return any(turns.rewards[index] for indices in turns.by_episode() for index in indices[:-1])
 
 
 def information_gain(turns: TurnBatch, *, discount: float, scale: str) -> list[float]:
@@ -206,9 +206,9 @@ def information_gain(turns: TurnBatch, *, discount: float, scale: str) -> list[f
         scale: as `scale_rewards`, over what the deviation is taken.
     """
     rewards = list(turns.rewards)
-    for places in turns.by_episode():
-        for place, following in zip(places, places[1:], strict=False):
-            rewards[place] += turns.measures[following] - turns.measures[place]
+    for indices in turns.by_episode():
+        for index, following in zip(indices, indices[1:], strict=False):
+            rewards[index] += turns.measures[following] - turns.measures[index]
     normalized = anchor_state_advantages(
         rewards,
         turns.groups,
@@ -249,8 +249,8 @@ def shared_turn_advantages(
         for name in names if counts else ():
             holders.setdefault(name, []).append(advantage)
     shared: list[list[float]] = []
-    for place, (names, counts) in enumerate(zip(turns, counted, strict=True)):
-        first = place - place % group_size
+    for index, (names, counts) in enumerate(zip(turns, counted, strict=True)):
+        first = index - index % group_size
         num = sum(counted[first : first + group_size])
         shared.append([_credit(holders[name], num) for name in names] if counts else [])
     return shared

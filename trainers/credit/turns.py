@@ -68,16 +68,16 @@ class TurnBatch:
             measures: a number for each turn of them.
         """
         own: list[tuple[int, Hashable, float, float]] = []
-        for place, trajectory in enumerate(trajectories):
-            if not counted[place]:
+        for index, trajectory in enumerate(trajectories):
+            if not counted[index]:
                 continue
             texts = _observations(trajectory, valid_alone=anchor == "valid")
-            measured = [0.0] * len(texts) if measures is None else measures[place]
+            measured = [0.0] * len(texts) if measures is None else measures[index]
             states: Sequence[Hashable] = (
                 texts if anchor == "similar" else [*_digests(texts, anchor)]
             )
-            entries = zip(states, rewards[place], measured, strict=True)
-            own += [(first + place, *entry) for entry in entries]
+            entries = zip(states, rewards[index], measured, strict=True)
+            own += [(first + index, *entry) for entry in entries]
         joined = gather(own)
         episodes = [episode for episode, *_ in joined]
         groups = [episode // group_size for episode in episodes]
@@ -94,7 +94,7 @@ class TurnBatch:
         )
 
     def by_episode(self) -> list[list[int]]:
-        """Return the places of each episode's turns, in order."""
+        """Return the indices of each episode's turns, in order."""
         return members(self.episodes)
 
     @property
@@ -112,7 +112,7 @@ class TurnBatch:
         return [
             value
             for turns in self.by_episode()
-            for value in discounted_returns([self.rewards[place] for place in turns], discount)
+            for value in discounted_returns([self.rewards[index] for index in turns], discount)
         ]
 
     def scale_sets(self, scale: str, own: Sequence[Hashable]) -> Sequence[Hashable] | None:
@@ -135,7 +135,7 @@ class TurnBatch:
         """Return the (M,) values of a process's `count` episodes, none for those left out."""
         by_index = {self.episodes[turns[0]]: turns for turns in self.by_episode()}
         return [
-            [values[place] for place in by_index.get(episode, [])]
+            [values[index] for index in by_index.get(episode, [])]
             for episode in range(first, first + count)
         ]
 

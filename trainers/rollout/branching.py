@@ -68,14 +68,8 @@ def play_branched(
 ) -> list[Trajectory]:
     """Play groups of episodes, some of which branch from others.
 
-    Args:
-        play: plays task ids.
-        task_ids: each `group_size` consecutive ones are the same.
-        group_size: episodes of a group.
-        roots: M, those of them that are played from the start. A group whose roots all failed, or
-            had one turn, has its other episodes played from the start too.
-        stream: names the batch's random numbers; those of the branches are of their own.
-        **options: further ones of `play`.
+    M = `roots` episodes of each group are played from the start. A group whose roots all failed, or
+    had one turn, has its other episodes played from the start too.
 
     Returns:
         One trajectory per task, in the order of the tasks; a group's roots come first.

@@ -120,12 +120,9 @@ class CarriedGroups:
     ) -> tuple[list[Any], list[Trajectory]]:
         """Play until `count` groups are complete, and return their rows and trajectories.
 
-        Args:
-            count: groups, at most as many as were requested.
-            oldest: groups that began before this optimizer step are waited for, and taken first.
-            global_step: the optimizer step whose weights play, and of the horizon of the groups
-                that were requested since the last call.
-            **options: further ones of `Rollout.run`.
+        Groups that began before the optimizer step `oldest` are waited for, and taken first. The
+        weights of `global_step` play; it also has the horizon of groups requested since the last
+        call. Further options are those of `Rollout.run`.
 
         Raises:
             EnvFailure: more episodes failed than the failure rules allow.

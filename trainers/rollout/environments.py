@@ -77,10 +77,6 @@ def _made(factory: EnvFactory) -> gym.Env[str, str]:
         raise UsageError(str(error)) from error
 
 
-def _knows_answers(env: TextEnv) -> bool:
-    return callable(getattr(env, "right_answer", None))
-
-
 class Environments:
     """The environments of one run: each id vectorized, with its task ids.
 
@@ -280,7 +276,9 @@ class Environments:
     def check_right_answers(self) -> None:
         """Raise `UsageError` unless every environment knows the right answers of its tasks."""
         without = [
-            self.names[name] for name, env in self._probes.items() if not _knows_answers(env)
+            self.names[name]
+            for name, env in self._probes.items()
+            if not callable(getattr(env, "right_answer", None))
         ]
         if without:
             raise UsageError(

@@ -90,12 +90,7 @@ class Lockstep:
 class Grouped(Lockstep):
     """Plays groups with branches, and further groups in place of those without variance.
 
-    Args:
-        rollout: plays.
-        options: see `Options`.
-        group_size: episodes of a group.
-        roots: episodes of a group that are played from the start; 0 plays all so.
-        dynamic: replaces groups without variance.
+    `roots` episodes of a group are played from the start; 0 plays all so.
     """
 
     def __init__(

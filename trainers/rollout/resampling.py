@@ -51,12 +51,6 @@ class DynamicSampling:
         A further task is of the environment of the one that it replaces, and none that the batch
         has played. Where the bound is reached, groups without variance stay.
 
-        Args:
-            play: plays task ids.
-            task_ids: of the batch; each `group_size` consecutive ones are the same.
-            stream: names the batch's random numbers.
-            **options: further ones of `play`.
-
         Returns:
             As many groups as the batch has, in its order; and the episodes of all other groups.
         """

@@ -132,16 +132,9 @@ class Rollout:
 class Batch:
     """Episodes that are played together, for callers that interleave several batches.
 
-    Args:
-        rollout: the environments and the policy. Batches at the same time share neither.
-        task_ids: the tasks.
-        capacity: an episode begins only where it is free; by default every slot is used.
-        global_step: see `Rollout.run`, as for the others.
-        stream: the batch's random numbers.
-        temperature: of the sampling.
-        on_trajectory: called with each trajectory as its episode ends.
-        finished: episodes that are not played again, by index.
-        branches: where episodes begin that go on from another one's state, by index.
+    Batches at the same time share neither environments nor policy. They may share a `capacity`, by
+    default that of all slots: an episode begins only where it is free. The other options are those
+    of `Rollout.run`.
 
     Attributes:
         live: the episodes under way.

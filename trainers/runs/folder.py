@@ -167,7 +167,7 @@ def check_metrics(folder: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _entry(line: bytes) -> dict[str, Any]:
-    """Return a log entry, with None for numbers that are not finite, as a run writes them.
+    """Return a log entry from its line.
 
     Raises:
         ValueError: it is none.
@@ -175,6 +175,11 @@ def _entry(line: bytes) -> dict[str, Any]:
     entry = json.loads(line)
     if not isinstance(entry, dict) or type(entry.get("global_step")) is not int:
         raise ValueError("a JSON object with a whole number global_step is expected")
+    return finite(entry)
+
+
+def finite(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a log entry with None for numbers that are not finite."""
     return {
         name: None if isinstance(value, float) and not isfinite(value) else value
         for name, value in entry.items()

@@ -93,13 +93,9 @@ class EpisodeProgress:
         self._writer: Thread | None = None
 
     def add(self, name: str, *, episodes: int = 1, earlier: bool = False, **outcomes: int) -> None:
-        """Count episodes of a player that have ended. Negative numbers subtract.
+        """Count a player's episodes that were `won`, `lost` or `failed`. Negative numbers subtract.
 
-        Args:
-            name: the player.
-            episodes: how many.
-            earlier: an earlier command played them; the time left leaves them out.
-            **outcomes: those of them that were `won`, `lost` and `failed`.
+        The time left leaves out episodes that an `earlier` command played.
         """
         self._rows[name].update(ended=episodes, **outcomes)
         self._ended_before += episodes * earlier

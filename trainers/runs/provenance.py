@@ -40,15 +40,7 @@ def write_run(
     configs: Sequence[Any],
     further: dict[str, Any] | None = None,
 ) -> None:
-    """Write `run.json`: command, options, versions, commit and machine of a run.
-
-    Args:
-        folder: the run's folder.
-        command: the command's name, such as `"train grpo"`.
-        seed: the run's seed.
-        configs: dataclasses, stored under their class names.
-        further: entries to add.
-    """
+    """Write the `run.json` of `run_record`, with `further` entries."""
     record = {**run_record(command=command, seed=seed, configs=configs), **(further or {})}
     write_json(Path(folder) / RUN_FILE, record)
 
@@ -67,9 +59,9 @@ def begin_run(
 
     Args:
         folder: the run's folder.
-        command: the command's name.
+        command: the command's name, such as `"train grpo"`.
         seed: the run's seed.
-        configs: dataclasses.
+        configs: dataclasses, stored under their class names.
         at_step: the step that a run goes on from; None for a new one.
         start: the model that a new one starts from.
         keep: names in the folder that are the new run's.
@@ -123,12 +115,6 @@ def resumption(
     folder: str | Path, step: int, *, command: str, configs: Sequence[Any]
 ) -> dict[str, Any]:
     """Print the differences from the resumed run, and return the entries of its new record.
-
-    Args:
-        folder: the run's.
-        step: of the checkpoint.
-        command: the present one.
-        configs: the present options.
 
     Raises:
         UsageError: the folder holds another algorithm's run.

@@ -13,7 +13,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from io import BytesIO
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from trainers.runs.folder import (
     METRICS_FILE,
     TRAJECTORIES,
     end_run,
+    finite,
     read_metrics,
     read_run,
     write_metrics,
@@ -66,10 +66,7 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         """Append one entry."""
         if not state.is_world_process_zero or logs is None:
             return
-        entry = {"global_step": state.global_step, **logs}
-        entry = {
-            k: None if isinstance(v, float) and not isfinite(v) else v for k, v in entry.items()
-        }
+        entry = finite({"global_step": state.global_step, **logs})
         line = (json.dumps(entry, default=float) + "\n").encode()
         path = self._folder / METRICS_FILE
         write_patiently(str(path), lambda: append_whole(path, line), limit=self._max_outage)

@@ -146,8 +146,8 @@ def environments_of(trajectories: Sequence[Trajectory], names: Mapping[str, str]
     """Return the number of each episode's environment."""
     if len(names) == 1:
         return [0] * len(trajectories)
-    places = {name: place for place, name in enumerate(names)}
-    return [places[scenario_of(trajectory.task_id)] for trajectory in trajectories]
+    numbers = {name: number for number, name in enumerate(names)}
+    return [numbers[scenario_of(trajectory.task_id)] for trajectory in trajectories]
 
 
 def rows_of_all(trainer: Any, trajectories: Sequence[Trajectory]) -> Rows:
@@ -178,10 +178,7 @@ def leave_out_unrewarded(
 ) -> None:
     """Take the tokens of rows without a reward out of TRL's mask and out of its token count.
 
-    Args:
-        batch: TRL's tensors.
-        rewards: (R,), of the episode of each row; NaN where it has none.
-        reduce_sum: adds up a tensor over the processes.
+    `rewards` are (R,), of the episode of each row; NaN where it has none.
     """
     unrewarded = rewards.isnan()
     tokens = (batch["completion_mask"] * batch["tool_mask"])[unrewarded].sum()

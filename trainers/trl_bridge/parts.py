@@ -262,14 +262,10 @@ class ScheduleState:
     def record(
         self, global_step: int, metrics: dict[str, float], *, horizon_step: int | None = None
     ) -> None:
-        """Record a batch of training episodes.
+        """Record a batch of training episodes at the step that trains on them.
 
-        Episodes with the horizon of an earlier stage say nothing of the present one.
-
-        Args:
-            global_step: the step that trains on them.
-            metrics: of the episodes, without those of an environment whose episodes all failed.
-            horizon_step: the step whose horizon they have, if another.
+        Episodes with the horizon of an earlier stage, by their `horizon_step`, say nothing of the
+        present one. An environment whose episodes all failed has no metrics.
         """
         for (_, metric), schedule in self._schedules.items():
             is_earlier = horizon_step not in (None, global_step) and (

@@ -169,14 +169,10 @@ def layout_of(
     *,
     aux_loss: bool,
 ) -> Layout:
-    """Return the layout of rows in a pass through a model, which depends on the rows alone.
+    """Return the layout of (B, L) rows in a pass through a model. It depends on the rows alone.
 
-    Args:
-        model: a transformers model, or a wrapper of one.
-        ids: (B, L).
-        mask: (B, L), 1 on tokens.
-        num_completion_columns: the last columns, behind the prompts.
-        aux_loss: whether the pass has a loss of its own that counts each row's tokens.
+    The last columns are completions. With `aux_loss` the pass has a loss of its own that counts
+    each row's tokens.
     """
     config = getattr(model, "module", model).config.get_text_config(decoder=True)
     if aux_loss or other_kinds(config) or config._attn_implementation not in ("sdpa", "eager"):

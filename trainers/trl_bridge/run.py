@@ -139,12 +139,8 @@ class RunMixin:
     def _keep_start(self: Any, *, is_resumed: bool) -> None:
         folder = Path(self.args.output_dir) / START
         model = self.accelerator.unwrap_model(self.model)
-        keep = partial(
-            keep_merged_start,
-            *(model, self.processing_class, folder),
-            is_resumed=is_resumed,
-            write=self.is_world_process_zero(),
-        )
+        options = {"is_resumed": is_resumed, "write": self.is_world_process_zero()}
+        keep = partial(keep_merged_start, model, self.processing_class, folder, **options)
         write_patiently(str(folder), keep, limit=self.max_outage)
 
     @contextmanager
