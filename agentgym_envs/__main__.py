@@ -1,4 +1,4 @@
-"""`python -m agentgym_envs` is the `agentgym` command, under the name of ours that nobody shares.
+"""Runs the `agentgym` command as `python -m agentgym_envs`, a name that no other has.
 
 The command needs the packages `wrappers`, `trainers` and `benchmarks`, and others have folders of
 such names too. The console script begins here as well, so that both tell what is in the way.
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def hidden_by(name: str) -> Path | None:
-    """Return what Python finds in place of one of our packages; None where it finds ours.
+    """Return the module that Python finds in place of one of our packages, or None if ours.
 
     Raises:
         ModuleNotFoundError: it finds nothing.

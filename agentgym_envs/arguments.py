@@ -1,4 +1,4 @@
-"""Checks keyword arguments; each error names the value, what is allowed and the remedy."""
+"""Checks keyword arguments, with errors that name the value, allowed ones and the remedy."""
 
 from __future__ import annotations
 

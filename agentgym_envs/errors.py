@@ -1,4 +1,4 @@
-"""What an environment may raise, everything else is an observation; and the ends of messages."""
+"""Defines the errors that an environment may raise, and the ends of messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
 class EnvFailure(RuntimeError):
-    """The machinery of an environment broke: a simulator died, a browser hung, a worker was lost.
+    """The machinery of an environment broke: a dead simulator, a hung browser, a lost worker.
 
     It says nothing about the policy, so it is never turned into a reward. Whoever runs episodes
     plays the task again or marks the trajectory as failed (`wrappers.failures`).
@@ -38,15 +38,21 @@ class EnvCodeError(EnvFailure):
 
 
 class AccessDenied(EnvFailure):
-    """A server asks for another token than it was shown: nobody need ask again."""
+    """A server requires another token, so that a retry is useless."""
 
 
 class InvalidAction(ValueError):
-    """A completion that holds no action; its message is written for the policy to read."""
+    """A completion holds no action.
+
+    The message is written for the policy to read.
+    """
 
 
 class UnknownTask(ValueError):
-    """There is no such task, subtask or split; the message says which there are."""
+    """There is no such task, subtask or split.
+
+    The message says which there are.
+    """
 
 
 class NoExpert(NotImplementedError):
@@ -79,7 +85,9 @@ def install_command(*extras: str) -> str:
 
 
 class MissingExtra(ImportError):
-    """A package of an extra is not installed; the message is the command that installs it.
+    """A package of an extra is not installed.
+
+    The message is the command that installs it.
 
     Args:
         extra: of `setup.cfg`, such as `"search"`.
@@ -128,7 +136,7 @@ def for_each(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> li
 
 
 def did_you_mean(name: str, allowed: Iterable[str], *, otherwise: str) -> str:
-    """Return the end of an error message: the nearest allowed names, or what else to do."""
+    """Return the end of an error message: the nearest allowed names, or another remedy."""
     spelled = {word.lower(): word for word in allowed}
     near = [spelled[word] for word in difflib.get_close_matches(name.lower(), spelled, n=3)]
     return f"; did you mean {' or '.join(near)}?" if near else f"; {otherwise}"

@@ -41,7 +41,7 @@ def memory(meminfo: Path = Path("/proc/meminfo"), cgroup: Path = _CGROUP) -> Mem
         return Memory(total, free)
     used = _number(cgroup / "memory.current") or _number(cgroup / "memory/memory.usage_in_bytes")
     # What files hold of it is given back when it is needed.
-    return Memory(limit, min(free, limit - (used or 0) + _of_files(cgroup)))
+    return Memory(limit, min(free, limit - (used or 0) + _file_cache(cgroup)))
 
 
 def _number(path: Path) -> int | None:
@@ -52,7 +52,7 @@ def _number(path: Path) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _of_files(cgroup: Path) -> int:
+def _file_cache(cgroup: Path) -> int:
     for path in (cgroup / "memory.stat", cgroup / "memory" / "memory.stat"):
         try:
             lines = path.read_text("utf-8").splitlines()

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import gymnasium as gym
 
 from agentgym_envs import TextEnv, resolve_env_id
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from trainers.evaluation.baselines import FILE, Measured, task_number
 from trainers.options.policies import BASELINE
 
@@ -30,6 +30,7 @@ PANELS = (
     ("TextCraft", "test", None),
     ("BabyAI", "test", None),
     ("SciWorld", "paper_test", None),
+    ("MiniWoB", "holdout", None),
     ("ALFWorld", "test", None),
     ("ALFWorld", "test", 12),
     ("ALFWorld", "unseen", 12),
@@ -84,7 +85,7 @@ def main() -> None:
         for row in measure(resolve_env_id(name), split, max_turns):
             print(f"{name} {split} {max_turns} {row.policy}: {len(row.solved)} of {row.num_tasks}")
             rows.append(json.dumps(asdict(row)))
-    write_whole(FILE, "[\n" + ",\n".join(rows) + "\n]\n")
+    write_atomically(FILE, "[\n" + ",\n".join(rows) + "\n]\n")
 
 
 if __name__ == "__main__":

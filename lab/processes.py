@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.machinery.exits import describe_returncode
 
 GRACE = 20.0
 """Seconds between SIGTERM, at which a trainer writes a checkpoint, and SIGKILL."""
@@ -80,7 +80,7 @@ class Child:
     def ending(self) -> str:
         """Its state or its exit status, in words."""
         code = self.process.poll()
-        return "still running" if code is None else exit_in_words(code)
+        return "still running" if code is None else describe_returncode(code)
 
     def signal(self, number: int) -> None:
         """Send a signal to all that is left of its session."""

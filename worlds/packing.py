@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from agentgym_envs.content.packed import PackedRows
 from worlds.sources import sources_digest
 
@@ -32,8 +32,8 @@ def write_rows(folder: Path, files: PackedRows, content: bytes, sources: Iterabl
     folder.mkdir(parents=True, exist_ok=True)
     path = files.about_in(folder)
     if not path.is_file() or json.loads(path.read_text("utf-8"))["content"] != about["content"]:
-        write_whole(files.file_in(folder), lzma.compress(content, preset=9))
-    write_whole(path, json.dumps(about) + "\n")
+        write_atomically(files.file_in(folder), lzma.compress(content, preset=9))
+    write_atomically(path, json.dumps(about) + "\n")
     return about["content"][:12]
 
 

@@ -22,13 +22,13 @@ from agentgym_envs.errors import AccessDenied, EnvFailure
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
-UNPROVEN = 60.0
+MAX_FIRST_OUTAGE = 60.0
 """The most seconds that machinery is waited for on which no episode has ended yet."""
-TOLERABLE = 30.0
+MAX_TOLERABLE_OUTAGE = 30.0
 """The most seconds that a batch waits for episodes without which the run would go on."""
 
 _SHOWN_CAUSES = 3
-_OF_ONE_EPISODE = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
+_VARIABLE_PARTS = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
 """Parts of a message in which two failures of one cause may differ."""
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Machinery:
     def max_outage(self) -> float:
         """Seconds that they are waited for."""
         limit = self.rules.max_outage
-        return limit if self.has_worked else min(limit, UNPROVEN)
+        return limit if self.has_worked else min(limit, MAX_FIRST_OUTAGE)
 
     def retry(self, work: Callable[[], Result]) -> Result:
         """Call a function that belongs to no episode until it succeeds (`retry`)."""
@@ -270,7 +270,7 @@ class EpisodeRetries:
         """Return how many seconds an outage may last."""
         limit = self.machinery.max_outage
         if self.machinery.has_worked and self._tolerates(len(outage.episodes)):
-            return min(limit, TOLERABLE)
+            return min(limit, MAX_TOLERABLE_OUTAGE)
         return limit
 
     def _count(self, key: int, cause: str) -> None:
@@ -305,4 +305,4 @@ class EpisodeRetries:
 
 
 def _kind(cause: str) -> str:
-    return _OF_ONE_EPISODE.sub("#", cause)
+    return _VARIABLE_PARTS.sub("#", cause)

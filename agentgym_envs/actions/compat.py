@@ -55,7 +55,7 @@ class RestParser(ReactParser):
     """The way of SciWorld's client: all that follows the last `Action:`, over several lines too."""
 
     def parse(self, completion: str) -> str:
-        """Return the action; the empty action where there is none."""
+        """Return the action, or an empty action where there is none."""
         _, marker, rest = completion.rpartition("Action:")
         return rest.strip() if marker else ""
 
@@ -64,7 +64,7 @@ class BareActionParser(RestParser):
     """The way of WebShop's client: without `Action:` a completion with an action in it is one."""
 
     def parse(self, completion: str) -> str:
-        """Return the action; the empty action where there is none."""
+        """Return the action, or an empty action where there is none."""
         is_bare = "search[" in completion or "click[" in completion
         if is_bare and "Action:" not in completion:
             return completion.strip()
@@ -72,17 +72,17 @@ class BareActionParser(RestParser):
 
 
 class FirstActionParser(ReactParser):
-    """The way of LMRL-Gym's clients: what is between the first `Action:` and the next."""
+    """The way of LMRL-Gym's clients: the text between the first `Action:` and the next."""
 
     def parse(self, completion: str) -> str:
-        """Return the action; without a marker it is the whole completion."""
+        """Return the action, which is the whole completion where there is no marker."""
         before, *actions = completion.removesuffix("</s>").split("Action:")
         return (actions or [before])[0].strip()
 
 
 @dataclass(frozen=True)
 class FencedParser(ReactParser):
-    """SQLGym's client: what is in the last block that is marked as SQL."""
+    """SQLGym's client: the content of the last block that is marked as SQL."""
 
     instructions: str = (
         "Answer in two parts: first 'Thought:' with your reasoning, then 'Action:' followed by the "
@@ -90,7 +90,7 @@ class FencedParser(ReactParser):
     )
 
     def parse(self, completion: str) -> str:
-        """Return the statement; without a block it is the whole completion."""
+        """Return the statement, which is the whole completion where there is no block."""
         return completion.split("```sql")[-1].split("```")[0].strip()
 
     def format(self, action: str, thought: str = "") -> str:

@@ -67,7 +67,7 @@ class PlainParser:
     instructions: str = "Answer with one action and nothing else."
 
     def parse(self, completion: str) -> str:
-        """Return the completion without what stands around the action."""
+        """Return the completion without the text around the action."""
         if is_bare(completion.strip(), self.verbs):
             return completion.strip()
         turn = turn_of(completion)

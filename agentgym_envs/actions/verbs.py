@@ -123,7 +123,7 @@ class ActionVerb:
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
     def build(self, arguments: Mapping[str, Any]) -> str:
-        """Fill the template; arguments that are left out have their defaults.
+        """Fill the template, with the defaults of arguments that are left out.
 
         Raises:
             InvalidAction: an argument is missing, unknown or of the wrong kind.
@@ -208,12 +208,12 @@ def shown(value: Any) -> str:
 
 
 def clipped(text: str, limit: int = MAX_REPEATED) -> str:
-    """Return what an observation repeats of a policy's text: its beginning, and how long it is."""
+    """Return the beginning of a policy's text and its length, for observations that repeat it."""
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
 
 
 def _number_text(value: Any) -> str | None:
-    """Return a finite number as text; None for anything else."""
+    """Return a finite number as text, or None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, float) and not math.isfinite(value):

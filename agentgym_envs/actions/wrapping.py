@@ -118,7 +118,7 @@ def unwrap(text: str) -> str:
 
 
 def unwrap_block(text: str) -> str:
-    """Return what a fence at a text's beginning holds, else the text as `unwrap` does."""
+    """Return the content of a fence at a text's beginning, else the text as `unwrap` does."""
     fenced = _FENCED.match(text.strip())
     return fenced["inner"].strip() if fenced else unwrap(text)
 
@@ -312,7 +312,7 @@ def find_action(text: str, accepts: Callable[[str], bool]) -> str | None:
 
 
 def last_labelled(completion: str, verbs: Sequence[ActionVerb] = ()) -> str | None:
-    """Return what follows the last `Action:` in the block or line behind it; None without one.
+    """Return the text after the last `Action:` in the block or line behind it, or None.
 
     It is the last one before an `Observation:` that the policy has invented. Where one begins a
     line, those inside lines are words of a thought or an action. It is empty where nothing follows.

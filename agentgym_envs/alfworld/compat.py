@@ -1,4 +1,4 @@
-"""Plays as AgentGym's server does, for `compat="agentgym"`: ALFWorld 0.3.3 by another wording.
+"""Plays as AgentGym's server does, `compat="agentgym"`: ALFWorld 0.3.3 in another wording.
 
 Follows AgentGym 3ef9235d. Its server cuts the arrival from what a walk shows, and its client lists
 the commands in the first observation and after a completion that it cannot read.

@@ -1,4 +1,4 @@
-"""Plays the original's games in TextWorld's PDDL engine, which the extra `alfworld` installs.
+"""Plays the original's games in TextWorld's PDDL engine, which the extra `alfworld` adds.
 
 The engine plays in this process, one call at a time: its translator and parser keep global state. A
 crash of its library is a crash of the process, so a vector environment's `process` backend is what
@@ -45,7 +45,7 @@ _STATES = {
 
 
 class Engine:
-    """Starts games, anew after a failure.
+    """Starts games, again after a failure.
 
     It holds one engine of TextWorld's, whose library stays loaded until the process ends.
     """

@@ -1,4 +1,4 @@
-"""ALFWorld: find things in a house, clean, heat or cool them, and put them where they belong.
+"""ALFWorld: find things in a house, clean, heat or cool them, and put them in their place.
 
 The rules and the wording are those of the original's text game, the tasks AgentGym's. Only where
 things lie at the start is drawn here, from the task's number, since the original's games are not

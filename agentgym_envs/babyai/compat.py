@@ -1,4 +1,4 @@
-"""Plays AgentGym's BabyAI with its quirks: the text, actions, rewards and flags that it sends.
+"""Plays AgentGym's BabyAI with its quirks: its text, actions, rewards and flags.
 
 Follows AgentGym 3ef9235d so that results can be compared. The quirks: order words become "and";
 closed doors and cells out of sight count as passable; a success late enough to pay 0.5 or less does
@@ -112,7 +112,7 @@ class AgentGymGame(Game):
         return AgentGymExpert(self, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
-        """Return what actions call a thing right in front, which has number 1, being nearest."""
+        """Return an action's name for a thing right in front, which is number 1, being nearest."""
         return f"{described(thing)} 1"
 
     def _answer(self, action: str) -> tuple[str, bool]:

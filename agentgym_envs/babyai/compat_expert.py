@@ -30,7 +30,7 @@ class ListedPathsGame(PlannedGame, Protocol):
 
 
 class AgentGymExpert(Expert):
-    """Plans for one episode of the original; arguments as `Expert`."""
+    """Plans for one episode of the original, with the arguments of `Expert`."""
 
     def __init__(self, game: ListedPathsGame, *, privileged: bool = False) -> None:
         super().__init__(game, privileged=privileged)

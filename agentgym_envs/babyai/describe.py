@@ -1,4 +1,4 @@
-"""Describes what the agent sees, in names and words."""
+"""Describes the agent's view in names and words."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Names:
         return number
 
     def of(self, thing: Any) -> str:
-        """Return a thing's name; a door's says its state."""
+        """Return a thing's name, with the state of a door."""
         return f"{described(thing)} {self.number(thing)}"
 
 
@@ -71,7 +71,7 @@ def described(thing: Any) -> str:
 
 
 class View:
-    """What the agent sees from where it stands.
+    """The view from the agent's pose.
 
     Args:
         level: the simulator.
@@ -109,7 +109,7 @@ class View:
 
     @cached_property
     def reach(self) -> set[int]:
-        """The cells one can walk to without leaving what is seen now."""
+        """The cells one can walk to without leaving the current view."""
         return self.grid_map.reachable(self.cell, self.seen)
 
     @property
@@ -123,7 +123,9 @@ class View:
         return self.grid_map.beside(sighting.cell, self.reach)
 
     def find(self, reference: str) -> Sighting | str:
-        """Look a thing up by name; a door's state and a single thing's number may be left out.
+        """Look a thing up by name.
+
+        A door's state and a single thing's number may be left out.
 
         Returns:
             the sighting, or why there is none.

@@ -1,4 +1,4 @@
-"""Does what every mission needs: walks up to things, clears ways, unlocks doors, looks around."""
+"""Plans the parts of every mission: walking up, clearing ways, unlocking, looking around."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Chore:
 
 
 class Errands:
-    """Plans the means to a goal over what is known, and remembers what must be done first.
+    """Plans the means to a goal over the known map, and remembers which must come first.
 
     A plan is None where what is known gives none.
     """
@@ -104,7 +104,7 @@ class Errands:
         return self._approach(boxes, "open", "{0} may hold the key", avoid=chore.avoid)
 
     def _first_to_clear(self, route: Route) -> int:
-        """Return the first cell of a way that is not free; of a key and its door, the door."""
+        """Return the first cell of a way that is not free, or the door of a key and its door."""
         first, *others = [*route.obstacles, route.target]
         things = self._planner.things
         chores = [chore.thing for chore in self._chores]
@@ -166,7 +166,7 @@ class Errands:
         return [*plan, (Macro(verb, planner.things[target]), f"{why}; it is in view.")]
 
     def _walk(self, goal: Goal, thought: str) -> Plan | None:
-        """Plan the fewest turns to a goal; the thought's {0} is each action."""
+        """Plan the fewest turns to a goal, where {0} in the thought is each action."""
         path = self._planner.fewest_turns(goal)
         return None if path is None else _explained(path, thought)
 

@@ -27,7 +27,7 @@ MAX_MOVES = 1000
 
 
 class PlannedGame(Protocol):
-    """What the expert needs of an episode."""
+    """The parts of an episode that the expert needs."""
 
     @property
     def level(self) -> Any:
@@ -35,7 +35,7 @@ class PlannedGame(Protocol):
 
     @property
     def memory(self) -> Memory:
-        """What the views of the episode have shown."""
+        """The knowledge that the views of the episode have given."""
 
     @property
     def actions(self) -> Collection[str]:
@@ -46,7 +46,7 @@ class PlannedGame(Protocol):
         """The episode has ended."""
 
     def name_of(self, thing: Any) -> str:
-        """Return what actions call one of minigrid's objects."""
+        """Return an action's name for one of minigrid's objects."""
 
 
 class Expert(Errands):
@@ -64,7 +64,7 @@ class Expert(Errands):
         self._focus: Any = None
 
     def moves(self) -> Iterator[ExpertMove]:
-        """Yield moves until the episode ends; step the environment between them."""
+        """Yield moves until the episode ends, each to be played before the next is taken."""
         plan: Plan = []
         unknown = 0
         for _ in range(MAX_MOVES):
@@ -203,7 +203,7 @@ class Expert(Errands):
 
 
 class SingleMoveExpert(Expert):
-    """Plans where the actions are single moves; arguments as `Expert`."""
+    """Plans where the actions are single moves, with the arguments of `Expert`."""
 
     def _text(self, macro: Macro) -> str:
         return "toggle" if macro.verb in ("open", "close") else macro.verb

@@ -30,7 +30,7 @@ may hold something. Where the goal gives an order ("then", "after you"), keep to
 
 
 def instructions_for(verbs: Iterable[ActionVerb], *, list_actions: bool) -> str:
-    """Return what the policy is told about the rules.
+    """Return the rules of the game as the policy reads them.
 
     Args:
         verbs: the actions it has.
@@ -143,7 +143,7 @@ class DefaultGame(Game):
         return expert(self, privileged=privileged).moves()
 
     def name_of(self, thing: Any) -> str:
-        """Return what actions call one of minigrid's objects."""
+        """Return an action's name for one of minigrid's objects."""
         return self._names.of(thing)
 
     def _refused(self, reason: str) -> Outcome:
@@ -167,7 +167,7 @@ class DefaultGame(Game):
         return terminated, truncated, reward
 
     def _note_box(self, thing: Any) -> None:
-        """Keep what is to be told of a box that is opened, for the simulator takes it away."""
+        """Remember the content of a box that is opened, for the simulator deletes the box."""
         if thing is not None and thing.type == "box":
             held = "nothing" if thing.contains is None else f"a {described(thing.contains)}"
             self._news = f"You opened {self.name_of(thing)}: it held {held}, and it is gone. "

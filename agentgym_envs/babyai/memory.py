@@ -1,4 +1,4 @@
-"""Keeps what an agent has seen of a level: cells, and what lay on them when they were seen last."""
+"""Keeps an agent's map of a level: the cells it has seen, and their content at that time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentgym_envs.babyai.sight import GridMap
 
 
 class Memory:
-    """What is known of a level.
+    """The known part of a level.
 
     Args:
         grid_map: a map of the level.

@@ -1,4 +1,4 @@
-"""Reads from minigrid's instruction tree what a mission still asks for, and which key fits."""
+"""Reads a mission's remaining goals from minigrid's instruction tree, and their keys."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def is_key_to(door: Any, thing: Any) -> bool:
 
 
 def sought(instruction: Any, is_lacking: Callable[[list[Any]], bool]) -> Any:
-    """Return minigrid's description of what a simple instruction needs next.
+    """Return minigrid's description of the thing that a simple instruction needs next.
 
     Args:
         instruction: a simple instruction.
@@ -70,7 +70,7 @@ def sought(instruction: Any, is_lacking: Callable[[list[Any]], bool]) -> Any:
 
 
 def in_words(desc: Any) -> str:
-    """Return what the goal says of a thing."""
+    """Return the properties that the goal names of a thing."""
     article = "a" if len(desc.obj_set) > 1 else "the"  # as the goal says it
     side = _SIDES[desc.loc][0] if desc.loc else ""
     words = [article, desc.color, desc.type or "object", side]
@@ -78,7 +78,7 @@ def in_words(desc: Any) -> str:
 
 
 def side_of(desc: Any, memory: Memory) -> Callable[[int], bool] | None:
-    """Return which cells lie where the goal says the thing was at first; None: it says nothing."""
+    """Return the cells where the goal says the thing was at first, or None if it says nothing."""
     if not desc.loc:
         return None
     begin, direction = divmod(memory.start, 4)

@@ -1,4 +1,4 @@
-"""Looks ahead over what is known of a level: the fewest turns to a pose, and what it would show."""
+"""Looks ahead over the known map: the fewest turns to a pose, and the view from there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Macro:
 
 @dataclass
 class Outlook:
-    """What a text action can lead to from a pose: the first pose found for each thing in view."""
+    """The results of a text action from a pose: the first pose found for each thing in view."""
 
     seen: set[int]
     facing: dict[int, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ Goal = Callable[[int, Outlook], bool]
 
 
 class Planner(Routes):
-    """Plans over what is known of a level.
+    """Plans over the known part of a level.
 
     Args:
         level: the simulator; where the agent stands and what it carries are read from it.

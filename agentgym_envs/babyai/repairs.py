@@ -34,7 +34,7 @@ def repair(level: Any) -> None:
 
 @dataclass
 class _InOrder:
-    """Verifies an ordered instruction in place of its own method; copies of it go with copies."""
+    """Verifies an ordered instruction in place of its own method, in copies of it too."""
 
     instruction: Any
 

@@ -35,7 +35,7 @@ class Route:
 
 
 class Routes:
-    """Finds routes over what is known of a level.
+    """Finds routes over the known part of a level.
 
     Args:
         memory: what is known.

@@ -1,4 +1,4 @@
-"""Computes what can be seen and walked to, with the simulator's field of view, on integers.
+"""Computes visible and reachable cells with the simulator's field of view, on integers.
 
 A cell is an index into `GridMap.codes`, a grid padded with walls so that no view leaves it; a pose
 is `cell * 4 + direction`. Directions are minigrid's: 0 right, 1 down, 2 left, 3 up. The same
@@ -43,7 +43,7 @@ class GridMap:
         self.refresh(level)
 
     def blank(self) -> GridMap:
-        """Return a map on which nothing is known; walls at its edges keep searches on it."""
+        """Return an unknown map, whose walls at the edges keep searches on it."""
         other, stride = copy(self), self.stride
         height = len(self.codes) // stride
         middle = [WALL, *[UNKNOWN] * (stride - 2), WALL] * (height - 2)
@@ -121,7 +121,7 @@ class GridMap:
         return any(target + step in cells for step in self.steps)
 
     def walk(self, pose: int, within: Collection[int]) -> Iterator[tuple[int, dict[int, int]]]:
-        """Visit poses breadth first over `within`; forward before left before right.
+        """Visit poses breadth first over `within`, forward before left before right.
 
         Yields:
             a pose, and for each pose found so far the pose it was reached from.

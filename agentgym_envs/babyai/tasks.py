@@ -74,10 +74,13 @@ class BabyAITasks(TaskSet):
         )
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a number; a level outside the table is its own subtask."""
+        """Return (subtask, split) of a number.
+
+        A level outside the table is its own subtask.
+        """
         name, _ = self.level(number)
         return SUBTASKS.get(name, name), self._split_of.get(number, UNLISTED)
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
-        """Return what a `tasks=` filter may call a task: id, number, subtask or level name."""
+        """Return the labels of a task: id, number, subtask or level name."""
         return (*super().labels(spec), self.level(spec.number)[0])

@@ -40,7 +40,7 @@ _MAX_REPLAYED_TURNS = 30
 
 
 def check_attributes(make: MakeEnv) -> None:
-    """Check what a scenario must set before anything can be played."""
+    """Check the attributes that a scenario must set before anything can be played."""
     probe = Probe(make)
     for name, kind in {"instructions": str, "verbs": Sequence, "source": str}.items():
         value = getattr(probe.env, name, None)

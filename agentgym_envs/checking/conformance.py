@@ -66,7 +66,7 @@ def check_text_env(
 def conformance_checks(
     env: str | MakeEnv, *, num_tasks: int = 3, expert_solves: bool = True, **env_kwargs: Any
 ) -> Iterator[Check]:
-    """Yield the checks that `check_text_env` runs; each is to be run before the next is taken.
+    """Yield the checks of `check_text_env`, each to be run before the next is taken.
 
     Where the environment cannot be made, or lists no tasks, the checks that need them do not come.
 

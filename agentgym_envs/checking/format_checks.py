@@ -1,4 +1,4 @@
-"""Checks one action format: what it writes is played, and what it cannot read is answered."""
+"""Checks one action format: it is played where it can be read, and else answered."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ODD = ("no such thing", "☃ -1", "1000000000")
 def check_format(
     make: MakeEnv, action_format: str, task_id: str, *, expert_solves: bool = True
 ) -> None:
-    """Check a format: its rules in the prompt, what it cannot read, and all that it can write."""
+    """Check a format: its rules in the prompt, unreadable texts, and all that it can write."""
     probe = Probe(make, action_format=action_format, max_turns=MANY_TURNS)
     with expect_no_error("system_prompt", "must be there"):
         prompt = probe.env.system_prompt
@@ -69,7 +69,7 @@ def check_format(
 
 
 def _check_malformed(probe: Probe, action_format: str, task_id: str) -> bool:
-    """Play what no format reads; return whether the episode is over."""
+    """Play texts that no format reads, and return whether the episode is over."""
     turn = 0
     is_over = False
     for completion in MALFORMED:
@@ -91,7 +91,7 @@ def _check_malformed(probe: Probe, action_format: str, task_id: str) -> bool:
 
 
 def _check_offers(probe: Probe, task_id: str, offers: list[str] | None) -> None:
-    """Check that the format can write what `available_actions` lists, and that it can be played."""
+    """Check that the format can write the `available_actions`, and that they can be played."""
     for place, offer in enumerate(offers or ()):
         with expect_no_error(f"available_actions' {offer!r:.80}", "must fit a verb's template"):
             action = probe.env.parser.format(offer)

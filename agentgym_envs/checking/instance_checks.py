@@ -48,7 +48,7 @@ def check_side_by_side(make: MakeEnv, transcripts: dict[str, Transcript]) -> Non
 
 
 def check_copies(make: MakeEnv, task_id: str, transcript: Transcript) -> None:
-    """Check that copies made in the middle of an episode play on as the episode did."""
+    """Check that copies made within an episode play on as the episode did."""
     first, second = (Probe(make, max_turns=MANY_TURNS) for _ in range(2))
     first.reset(task_id)
     middle = (len(transcript) + 1) // 2

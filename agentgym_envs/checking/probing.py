@@ -1,4 +1,4 @@
-"""Calls an environment under test; whatever it raises becomes a `ConformanceError`."""
+"""Calls an environment under test, and turns its errors into `ConformanceError`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ Transcript = list[tuple[str, Any]]
 
 
 class ConformanceError(AssertionError):
-    """An environment breaks the contract; the message gives the contract and the actual value.
+    """An environment breaks the contract.
+
+    The message gives the contract and the actual value.
 
     Args:
         message: the contract and the actual value.
@@ -47,7 +49,7 @@ class ConformanceError(AssertionError):
 
 
 class Step(NamedTuple):
-    """What `step` returns."""
+    """The result of `step`."""
 
     observation: str
     reward: float
@@ -109,11 +111,11 @@ class Probe:
         return Step(*answer)
 
     def expert(self) -> Iterator[str]:
-        """Yield the expert's actions; none where the environment has no expert."""
+        """Yield the expert's actions, or nothing where the environment has no expert."""
         return self._taken(self.env.expert, "expert()")
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield the expert's moves; none where the environment has no expert."""
+        """Yield the expert's moves, or nothing where the environment has no expert."""
         for move in self._taken(self.env.expert_moves, "expert()"):
             require(
                 isinstance(move, ExpertMove),
@@ -148,7 +150,7 @@ class Probe:
 
 @contextmanager
 def expect_no_error(call: str, contract: str) -> Iterator[None]:
-    """Turn what the environment raises within into a `ConformanceError`.
+    """Turn errors that the environment raises within into a `ConformanceError`.
 
     A failure of its machinery says nothing about the contract and stays an `EnvFailure`.
 
@@ -191,7 +193,7 @@ def difference(one: Any, other: Any) -> str:
 def require(
     condition: bool, contract: str, actual: Any = _NOTHING, *, remedy: str | None = None
 ) -> None:
-    """Raise ConformanceError unless the condition holds; the arguments are the error's."""
+    """Raise ConformanceError, with these arguments, unless the condition holds."""
     if not condition:
         found = "" if actual is _NOTHING else f"; found: {actual!r:.500}"
         raise ConformanceError(contract + found, reason=contract, remedy=remedy)

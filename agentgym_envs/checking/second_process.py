@@ -98,7 +98,7 @@ def _ask(order: bytes) -> dict[str, Any]:
 
 
 def _answer() -> None:
-    """Play what standard input orders; runs in the second process."""
+    """Play the orders of standard input, in the second process."""
     with contextlib.redirect_stdout(sys.stderr):
         reply = _replay(*pickle.load(sys.stdin.buffer))
     print(json.dumps(reply), flush=True)

@@ -1,4 +1,4 @@
-"""Checks that the expert's thoughts name only what the goal and the observations have shown."""
+"""Checks that an expert's thoughts name only things that were shown or are in the goal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentgym_envs.core import TextEnv
 
 
 class ShownText:
-    """What an episode has shown so far, the instruction text and the goal included.
+    """The words that an episode has shown so far, with the instruction text and the goal.
 
     Args:
         env: the environment, in an episode.
@@ -24,7 +24,7 @@ class ShownText:
             self.add(text)
 
     def add(self, text: str) -> None:
-        """Take what was shown next."""
+        """Add the next text that was shown."""
         self._text += "\n" + _plain(text)
         self._names |= self._names_in(text)
 

@@ -27,7 +27,7 @@ _INFO_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def check_step(step: Step, *, turn: int) -> None:
-    """Check what `step` returned.
+    """Check the result of `step`.
 
     Args:
         step: the five-tuple.
@@ -54,7 +54,7 @@ def check_step(step: Step, *, turn: int) -> None:
 
 
 def check_info(info: dict[str, Any], *, turn: int) -> None:
-    """Check the info of `reset` or `step`; arguments and errors as `check_step`."""
+    """Check the info of `reset` or `step`, with the arguments of `check_step`."""
     missing = [key for key in INFO_KEYS if key not in info]
     _require(not missing, f"info must hold the keys {INFO_KEYS}", {"missing": missing})
     for key, kinds in _INFO_TYPES.items():

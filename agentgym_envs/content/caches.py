@@ -1,4 +1,4 @@
-"""Names the folder of what can be made or fetched again."""
+"""Names the folder for files that can be made or fetched again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CACHE_VARIABLE = "AGENTGYM_CACHE"
 
 
 def cache_folder(name: str) -> Path:
-    """Return the folder in which one part of the suite caches; it may not exist yet.
+    """Return the cache folder of one part of the suite, which may not exist yet.
 
     It is in `$AGENTGYM_CACHE`, else in `agentgym-envs` where the platform has caches.
 

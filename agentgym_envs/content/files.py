@@ -1,4 +1,4 @@
-"""Writes files and folders whole or not at all, and reads them compressed or plain."""
+"""Writes files and folders atomically, and reads them compressed or plain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_storage_failure(error: BaseException) -> bool:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Give a file beside `path` to write to, which takes its place when all has gone well.
 
     A reader, or a kill, finds the old file or the new one. What a killed writer has left beside it
@@ -74,12 +74,12 @@ def _remove_unless_locked(path: Path) -> None:
 
 
 @contextmanager
-def making_folder(path: str | Path) -> Iterator[Path]:
+def atomic_folder(path: str | Path) -> Iterator[Path]:
     """Give a folder beside `path` to write to, which gets its name when all has gone well.
 
     Args:
         path: the folder, which is not there yet; those above it are made. A draft that a kill
-            leaves behind is named as `drafts_of` finds it.
+            leaves behind is named as `temporary_siblings` finds it.
 
     Raises:
         OSError: nothing can be written there, or another process has made the folder meanwhile.
@@ -94,7 +94,7 @@ def making_folder(path: str | Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def drafts_of(path: str | Path) -> list[Path]:
+def temporary_siblings(path: str | Path) -> list[Path]:
     """Return the drafts of a folder: of those who are making it, and of those who were killed."""
     path = Path(path)
     return sorted(path.parent.glob(f"{glob.escape(_draft_prefix(path))}*"))
@@ -104,19 +104,19 @@ def _draft_prefix(path: Path) -> str:
     return f".{path.name}-"
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
+def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a kill, finds the old content or the new one.
 
     Args:
         path: the file; its folder is made.
         content: text is written as UTF-8.
     """
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def append_whole(path: str | Path, content: bytes) -> None:
-    """Append to a file; where the disk does not take all of it, the file is left as it was.
+    """Append to a file, which is left as it was where the disk is full.
 
     Args:
         path: the file; it is made, its folder is not.
@@ -137,7 +137,7 @@ def append_whole(path: str | Path, content: bytes) -> None:
 
 
 def end_last_line(path: Path) -> None:
-    """End a file's last line, so that what is appended begins a line of its own."""
+    """End a file's last line, so that appended text begins a line of its own."""
     if not path.is_file() or path.stat().st_size == 0:
         return
     with path.open("rb+") as file:
@@ -147,7 +147,7 @@ def end_last_line(path: Path) -> None:
 
 
 def whole_lines(path: str | Path) -> list[bytes]:
-    """Return a file's lines; half of the last one, which a kill may have left, is cut off.
+    """Return a file's lines, without half a last line that a kill may have left.
 
     Args:
         path: the file; where there is none, there are no lines.

@@ -1,4 +1,4 @@
-"""Reads content that `python -m worlds` has made: rows in one file, their SHA-256 in another.
+"""Reads content made by `python -m worlds`: rows in one file, their SHA-256 in another.
 
 A folder holds `NAME.jsonl.xz`, a line of JSON per row, and `NAME.json`, whose `content` is the
 SHA-256 of these lines.

@@ -1,4 +1,4 @@
-"""Reads files of rows that users bring: JSON lines, a JSON list or Parquet, compressed or not."""
+"""Reads users' files of rows: JSON lines, a JSON list or Parquet, compressed or not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARQUET = ".parquet"
 
 
 def read_rows(path: str | Path, *, keep_bad_lines: bool = False) -> Iterator[Any]:
-    """Yield the rows of a file: JSON values a line, the entries of a JSON list, or Parquet's rows.
+    """Yield the rows of a file of JSON lines, of a JSON list, or of Parquet.
 
     Args:
         path: the file.

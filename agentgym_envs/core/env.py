@@ -41,7 +41,7 @@ from agentgym_envs.core.outcome import Outcome
 from agentgym_envs.core.snapshots import SnapshotMixin
 from agentgym_envs.core.spaces import FreeText
 from agentgym_envs.core.tasks import TaskSet, TaskSpec
-from agentgym_envs.core.text import shortened, with_turn_line
+from agentgym_envs.core.text import append_turn_notice, truncate
 from agentgym_envs.errors import InvalidAction
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
 
     @own_property
     def system_prompt(self) -> str:
-        """The instruction text, the action format's rules included, or what was given for it."""
+        """The instruction text with the action format's rules, or the text given in its place."""
         if self._text_env.system_prompt is not None:
             return self._text_env.system_prompt
         return f"{self.instructions.strip()}\n\n{self.parser.instructions}"
@@ -258,7 +258,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
 
     @own_property
     def env_id(self) -> str:
-        """The id it was made by; empty where it was constructed directly."""
+        """The id it was made by, or an empty text where it was constructed directly."""
         return "" if self.spec is None else self.spec.id
 
     @own_property
@@ -288,7 +288,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         return limit - state.turn
 
     def task_ids(self, split: str | None = None) -> list[str]:
-        """List the task ids of a split; None means the environment's own."""
+        """List the task ids of a split, by default the environment's own."""
         return self.task_set.task_ids(self.split if split is None else split)
 
     def reset(
@@ -408,14 +408,14 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         limit = self.max_observation
         if limit is not None and not is_valid:
             limit = min(limit, self.max_error)
-        return self.__with_turn(shortened(observation, limit))
+        return self.__with_turn(truncate(observation, limit))
 
     def __with_turn(self, observation: str) -> str:
         state = self._text_env
         if state.is_over or not self.turns_left:
             return observation
         limit = state.turn + self.num_turns_left
-        return with_turn_line(observation, turn=state.turn + 1, limit=limit)
+        return append_turn_notice(observation, turn=state.turn + 1, limit=limit)
 
     def __info(self, extra: Mapping[str, Any], *, truncated_by: str | None) -> dict[str, Any]:
         state = self._text_env

@@ -42,7 +42,7 @@ class ExpertMixin:
 
     @property
     def thing_names(self) -> re.Pattern[str]:
-        """What matches the names of things; matches are compared by their groups.
+        """The pattern of the names of things, whose matches are compared by their groups.
 
         The conformance suite requires that a thought of the expert names only what the goal and
         the observations so far have shown.

@@ -1,4 +1,4 @@
-"""Defines `Game`, the rules of one episode, and `GameEnv`, an environment that makes one for each.
+"""Defines `Game`, the rules of one episode, and `GameEnv`, which makes one per episode.
 
 A game knows nothing of formats, turn limits and seeds. Where an environment plays by several sets
 of rules, such as its own and the original's, each is a game.

@@ -26,7 +26,9 @@ def is_item_file(label: Any) -> bool:
 
 
 def read_item_ids(path: str) -> list[str]:
-    """Return the ids that a file lists, in its order; a bare id may stand for its object.
+    """Return the ids that a file lists, in its order.
+
+    A bare id may stand for its object.
 
     Raises:
         UnknownTask: the file cannot be read, or holds something else.

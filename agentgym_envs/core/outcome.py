@@ -1,4 +1,4 @@
-"""Defines what one turn gives: a scenario's outcome, an expert's move, and the keys of `info`."""
+"""Defines the results of one turn: an outcome, an expert's move, and the keys of `info`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies environments in the middle of an episode, by playing the episode so far again.
+"""Copies environments within an episode, by playing the episode so far again.
 
 The same task and the same actions give the same states, so an episode is its task and its actions.
 That holds for every environment, simulators in other processes included, and costs the time of the
@@ -19,7 +19,7 @@ from agentgym_envs.errors import EnvFailure
 
 
 class Snapshot(NamedTuple):
-    """An episode so far; it pickles.
+    """An episode so far, which can be pickled.
 
     Attributes:
         source: the data that the task is from.
@@ -70,13 +70,13 @@ class State:
 
 
 class SnapshotMixin(gym.Env[str, str]):
-    """Remembers what an environment was made with and what was played, and makes copies of it."""
+    """Remembers an environment's arguments and actions, and copies it by playing them again."""
 
     source: str
     _text_env: State
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Remember what it is made with."""
+        """Remember the arguments."""
         env = super().__new__(cls)
         env._text_env = State(make=partial(cls, *args, **kwargs))
         return env

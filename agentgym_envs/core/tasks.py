@@ -41,7 +41,7 @@ def scenario_of(task_id: str) -> str:
 def spread_over_kinds(
     ids: Sequence[str], count: int, kind_of: Callable[[str], Any], *, start: float = 0.0
 ) -> list[str]:
-    """Return `count` of the task ids in their order, each kind's share spread evenly over its own.
+    """Return `count` of the task ids in order, spread evenly over each kind by its share.
 
     Scenarios list their tasks in turns, one of each kind: of every ninth task all could be of one
     kind.
@@ -93,7 +93,7 @@ class TaskSet(ABC):
         """
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
-        """Return what a `tasks=` filter may call this task: its id, number and subtask."""
+        """Return the labels of this task: its id, number and subtask."""
         return (spec.task_id, spec.number, spec.subtask)
 
     def kind_of(self, task_id: str | int) -> tuple[str, str]:
@@ -106,7 +106,7 @@ class TaskSet(ABC):
         return (spec.subtask, str(self.labels(spec)[-1]))
 
     def explain_empty(self, split: str) -> str:
-        """Return why a split or panel holds no task; empty where there is no reason to give."""
+        """Return why a split or panel holds no task, or an empty text where no reason is known."""
         return ""
 
     def spec(self, task_id: str | int) -> TaskSpec:
@@ -182,7 +182,7 @@ class TaskSet(ABC):
         return list(numbers)
 
     def _entries(self, tasks: Any, split: str) -> list[str | int]:
-        """Return the entries of a filter; one entry may stand alone."""
+        """Return the entries of a filter, which may be one entry alone."""
         if _is_label(tasks):
             return [tasks]
         if not isinstance(tasks, Iterable) or isinstance(tasks, (Mapping, bytes)):

@@ -1,4 +1,4 @@
-"""What an observation says of limits: the turns that are left, and how much of it is left out."""
+"""Writes limits into observations: the turns left, and the number of omitted characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LAST_TURNS = 3
 _TURN_LINE = re.compile(r"\n\n\(This is turn \d+ of \d+\.\)\Z")
 
 
-def with_turn_line(observation: str, *, turn: int, limit: int) -> str:
+def append_turn_notice(observation: str, *, turn: int, limit: int) -> str:
     """Add a last line that names the next turn, where few are left.
 
     Args:
@@ -23,12 +23,12 @@ def with_turn_line(observation: str, *, turn: int, limit: int) -> str:
     return f"{observation}\n\n(This is turn {turn} of {limit}.)"
 
 
-def without_turn_line(observation: str) -> str:
-    """Return an observation without the line of `with_turn_line`: the same in whichever turn."""
+def remove_turn_notice(observation: str) -> str:
+    """Return an observation without the line of `append_turn_notice`, the same in every turn."""
     return _TURN_LINE.sub("", observation)
 
 
-def shortened(text: str, limit: int | None) -> str:
+def truncate(text: str, limit: int | None) -> str:
     """Return at most `limit` characters of an observation, and how many are left out."""
     if limit is None or len(text) <= limit:
         return text

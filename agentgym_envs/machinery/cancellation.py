@@ -1,4 +1,4 @@
-"""Ends what a hung thread waits for, when somebody else has given the thread up.
+"""Cancels blocking waits of threads that timed out.
 
 A thread cannot be killed, and what it waits for may be shared: a simulator's process that hangs in
 one environment's call keeps all the others waiting.
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 class _Wait:
-    """A wait of one thread; `end` is not called any more once the wait is over."""
+    """A wait of one thread, whose `end` is never called after the wait is over."""
 
     def __init__(self, end: Callable[[], None]) -> None:
         self.end: Callable[[], None] | None = end
@@ -23,8 +23,8 @@ _waits: dict[threading.Thread, _Wait] = {}
 
 
 @contextmanager
-def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Have `end_wait_of` call `end` while this thread is inside the block.
+def on_cancel(end: Callable[[], None]) -> Iterator[None]:
+    """Have `cancel_wait` call `end` while this thread is inside the block.
 
     Only what this thread alone holds belongs inside: a thread that queues for a simulator is not
     the one that the simulator hangs in.
@@ -46,8 +46,8 @@ def ended_by(end: Callable[[], None]) -> Iterator[None]:
             _waits[thread] = outer
 
 
-def end_wait_of(thread: threading.Thread) -> None:
-    """End what the thread waits for inside `ended_by`; elsewhere nothing happens."""
+def cancel_wait(thread: threading.Thread) -> None:
+    """Cancel the thread's wait inside `on_cancel`, if there is one."""
     wait = _waits.get(thread)
     if wait is None:
         return
@@ -55,3 +55,7 @@ def end_wait_of(thread: threading.Thread) -> None:
         end, wait.end = wait.end, None
         if end is not None:
             end()
+
+
+ended_by = on_cancel
+"""The former name, for environments of your own."""

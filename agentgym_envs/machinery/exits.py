@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 
-def exit_in_words(code: int) -> str:
+def describe_returncode(code: int) -> str:
     """Describe a return code of `subprocess.Popen`, which is negative after a signal."""
     if code == -signal.SIGKILL:
         return "killed by SIGKILL (out of memory?)"

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 
-def is_own_name(header: str, name: str) -> bool:
+def is_allowed_host(header: str, name: str) -> bool:
     """Return whether a request's Host header names a server that listens under `name`.
 
     Another site's name that was made to lead here (DNS rebinding) does not; an address, unlike a

@@ -1,4 +1,4 @@
-"""Says what this package requires, extra by extra, and what of it is installed.
+"""Lists the requirements of this package, extra by extra, and their installed versions.
 
 Reads the packages' metadata, and imports none of them.
 """
@@ -25,7 +25,7 @@ _IMPORT_NAMES = {
 
 @dataclass(frozen=True)
 class Package:
-    """A required package and what is installed of it.
+    """A required package and its installed version.
 
     Attributes:
         name: the package's, as pip takes it.
@@ -46,7 +46,10 @@ class Package:
 
     @property
     def is_allowed(self) -> bool:
-        """The installed version is one of the allowed; a release candidate goes by its number."""
+        """The installed version is allowed.
+
+        A release candidate counts as its release.
+        """
         return self.version is not None and self.allowed.contains(self.version, prereleases=True)
 
 
@@ -60,7 +63,7 @@ def extras() -> list[str]:
 
 
 def own_packages(extra: str = "") -> list[Package]:
-    """Return what an extra adds on this platform, without the extras that it includes.
+    """Return the requirements that an extra adds here, without the extras that it includes.
 
     Args:
         extra: its name; empty for what is always installed.
@@ -72,7 +75,7 @@ def own_packages(extra: str = "") -> list[Package]:
 
 
 def all_packages(extra: str) -> list[Package]:
-    """Return what an extra adds on this platform, with the extras that it includes.
+    """Return the requirements that an extra adds here, with the extras that it includes.
 
     Raises:
         importlib.metadata.PackageNotFoundError: this package runs from its sources, uninstalled.

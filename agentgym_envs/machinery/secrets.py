@@ -1,4 +1,4 @@
-"""Holds the secrets of options apart from what is shown of them.
+"""Holds the secrets of options apart from the texts that are shown.
 
 Where options are read, `hide_address` and `hide_kwargs` give the text that is shown from there on,
 in names of folders, records, reports and messages. Only what connects asks `reveal` for the true
@@ -60,7 +60,7 @@ def hide_kwargs(text: str | None) -> str | None:
 
 
 def reveal(shown: str) -> str:
-    """Return the secret behind a hidden text; other texts as they are."""
+    """Return the secret behind a hidden text, and other texts as they are."""
     return _true.get(shown, shown)
 
 
@@ -86,18 +86,18 @@ def keep_out(secret: str | None) -> str | None:
 
 
 def hidden() -> dict[str, str]:
-    """Return the hidden texts, for `take_over` in another process; never write them to a file."""
+    """Return the hidden texts, for `take_over` in another process but never for a file."""
     return dict(_true)
 
 
 def take_over(texts: Mapping[str, str]) -> None:
-    """Hide what another process has hidden."""
+    """Hide the secrets that another process has hidden."""
     for shown, text in texts.items():
         _hide(text, shown)
 
 
 def masked(value: Any, *, in_kwargs: bool = False) -> Any:
-    """Return JSON values with `***` for secrets; masked values stay as they are.
+    """Return JSON values with `***` for secrets, and masked values as they are.
 
     Masked are credentials and secret-looking parameters in addresses, in keyword arguments
     (`env_kwargs`, as an object or as text) what is named like a key, token or password, and

@@ -1,1 +1,1 @@
-"""The Maze scenario: walk to a goal through corridors, of which only the nearest walls are seen."""
+"""The Maze scenario: walk to a goal through corridors, seeing only the nearest walls."""

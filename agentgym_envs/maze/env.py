@@ -1,4 +1,4 @@
-"""Maze: walk to a goal whose position is known, and see no more than the walls beside oneself.
+"""Maze: walk to a goal whose position is known, seeing only the walls next to the agent.
 
 The scenario of AgentGym, which has it from LMRL-Gym (arXiv 2311.18232): its double T with the 25
 starts, and mazes of our own. `compat="agentgym"` gives the original's text and rewards.
@@ -66,7 +66,7 @@ class MazeEnv(GameEnv[Walk]):
         return (OriginalWalk if self.is_agentgym_compat else Walk)(self.task_set.maze(task.number))
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves to the goal from the current cell, by what was seen until then."""
+        """Yield moves to the goal from the current cell, by the cells seen until then."""
         return explore(self.game)
 
     def privileged_expert_moves(self) -> Iterator[ExpertMove]:

@@ -1,4 +1,4 @@
-"""Walks to the goal by what was seen on the way, by the whole map, and by simpler rules."""
+"""Walks to the goal by the walls seen on the way, by the whole map, and by simpler rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RIGHT_OF = {"left": "up", "up": "right", "right": "down", "down": "left"}
 
 
 def explore(walk: Walk) -> Iterator[ExpertMove]:
-    """Yield moves along the shortest way through cells not seen to be wall, planned at each cell.
+    """Yield moves along the shortest way through cells not known as wall, replanned each cell.
 
     What was not seen is taken for free (planning with the freespace assumption, Koenig, Tovey and
     Smirnov 2003), so it comes to every goal that can be reached.

@@ -1,4 +1,4 @@
-"""Numbers Maze's tasks: AgentGym's 25 starts in the double T, and mazes and rooms of our own."""
+"""Numbers Maze's tasks: AgentGym's 25 starts in the double T, and our mazes and rooms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _NUMBERS = {
 
 
 class MazeTasks(ListedTasks):
-    """Tasks by subtask and split; the double T is for tests alone, as in AgentGym's evaluation."""
+    """Tasks by subtask and split.
+
+    The double T is for tests alone, as in AgentGym's evaluation.
+    """
 
     def __init__(self) -> None:
         table = {

@@ -79,7 +79,7 @@ class Walk(Game):
         )
 
     def _look(self) -> str:
-        """Note the walls here down, and return what one is told."""
+        """Note the walls here and return their description."""
         walls = [way for way in _BESIDE if self.maze.is_wall(self.position, way)]
         self.seen[self.position] = tuple(way for way in DIRECTIONS if way not in walls)
         (row, column), (goal_row, goal_column) = self.position, self.maze.goal
@@ -93,7 +93,7 @@ class Walk(Game):
 
 
 class OriginalWalk(Walk):
-    """A walk as LMRL-Gym answers it by AgentGym's settings; arguments as `Walk`."""
+    """A walk as LMRL-Gym answers it by AgentGym's settings, with the arguments of `Walk`."""
 
     _num_moves = 0
 
@@ -103,7 +103,10 @@ class OriginalWalk(Walk):
         return self.is_at_goal or self._num_moves > _ORIGINAL_LIMIT
 
     def act(self, action: str) -> Outcome:
-        """Take a step; what is no move is no mistake either."""
+        """Take a step.
+
+        A text that is no move is no mistake either.
+        """
         if self._num_moves >= _ORIGINAL_LIMIT:
             self._num_moves += 1
             return Outcome("Failure\n", -1.0, terminated=True)

@@ -26,7 +26,8 @@ from agentgym_envs.browsing.chromium.picture import window_pixels
 from agentgym_envs.browsing.view import View, one_line, screen_lines
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
-from agentgym_envs.miniwob import baselines, expert, pages, prompts
+from agentgym_envs.miniwob import expert, pages, prompts
+from agentgym_envs.miniwob.baselines import first_named
 from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of, success_threshold
 
 _ON_OTHER_PAGES = ("goto", "new_tab", "tab_focus", "close_tab", "go_back", "go_forward")
@@ -69,10 +70,7 @@ class MiniWoBEnv(TextEnv):
     verbs = _VERBS
     instructions = prompts.instructions("plain")
     default_max_turns = 10
-    baselines = {
-        "first_named": lambda env: _play_names(env, baselines.first_named),
-        "named_or_alike": lambda env: _play_names(env, baselines.named_or_alike),
-    }
+    baselines = {"first_named": lambda env: first_named(env.goal, env.browser.page)}
 
     def __init__(self, *, viewport_lines: int | None = VIEWPORT_LINES, **kwargs: Any) -> None:
         if kwargs.get("compat") is not None:
@@ -119,7 +117,7 @@ class MiniWoBEnv(TextEnv):
         return self._answer()
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
-        """Answer a completion without an action; the page is shown again."""
+        """Answer a completion without an action by showing the page again."""
         return self._answer(str(error))
 
     def extra_info(self) -> Mapping[str, Any]:
@@ -128,7 +126,7 @@ class MiniWoBEnv(TextEnv):
         return {"raw_reward": self._raw_reward, "success_threshold": threshold}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves that solve the task from its beginning; few tasks have an expert.
+        """Yield moves that solve the task from its beginning, for the few tasks with an expert.
 
         Raises:
             NoExpert: the task has none.
@@ -157,14 +155,14 @@ class MiniWoBEnv(TextEnv):
         return window_pixels(self.browser) if self.render_mode == "rgb_array" else super().render()
 
     def close(self) -> None:
-        """Release the browser; safe to call twice."""
+        """Release the browser, also if called twice."""
         self._close_browser()
         super().close()
 
     # Inside -----------------------------------------------------------------------------------
 
     def _answer(self, refusal: str = "") -> Outcome:
-        """Tell what the page is like now; it may have ended the episode by itself."""
+        """Return the page as it is now, and the end of the episode if the page ended it."""
         is_valid = not refusal
         look = self._look()
         if look is None:
@@ -184,7 +182,7 @@ class MiniWoBEnv(TextEnv):
         return Outcome(message, is_valid=is_valid)
 
     def _look(self) -> _Look | None:
-        """Wait until the page stands still; None where it is not the task's page any more."""
+        """Wait until the page stands still, or None where it is not the task's page any more."""
         text = self.browser.look_up(_LAST_PAGE, "agentgym.look()")
         if not text:
             self.browser.page()  # raises where the browser is broken
@@ -199,7 +197,3 @@ class MiniWoBEnv(TextEnv):
         if self._browser is not None:
             browser, self._browser = self._browser, None
             browser.close()
-
-
-def _play_names(env: MiniWoBEnv, rank: baselines.Rank) -> Iterator[ExpertMove]:
-    return baselines.fill_and_click(env.goal, env.browser.page, rank)

@@ -1,4 +1,4 @@
-"""Solves the tasks that a simple rule over goal and tree can solve; the others have no expert.
+"""Solves the few tasks that a simple rule over goal and tree can solve.
 
 An expert reads what a policy reads, and begins at the task's first page.
 """
@@ -26,7 +26,7 @@ def _all(page: Page, role: str) -> list[Node]:
 
 
 def _click(current: Current, role: str, name: str) -> Iterator[ExpertMove]:
-    """Click the first element of this role and name; end where there is none."""
+    """Click the first element of this role and name, if there is one."""
     for node in _all(current(), role):
         if node.name == name:
             yield ExpertMove(f"click [{node.element}]", f"The goal asks for the {role} {name!r}.")

@@ -34,7 +34,7 @@ def package_version() -> str:
 
 @cache
 def pages_folder() -> Path:
-    """Return the folder of the package that holds the pages and what they load.
+    """Return the folder of the package that holds the pages and their files.
 
     Raises:
         ImportError: the package is not installed, or holds no pages.
@@ -49,7 +49,7 @@ def pages_folder() -> Path:
 
 
 def answer(url: str) -> Reply | None:
-    """Answer a browser's request from the package's files; None for whatever else it asks for."""
+    """Answer a browser's request from the package's files, or None for anything else."""
     if not url.startswith(f"{ORIGIN}/"):
         return None
     path = unquote(re.split("[?#]", url.removeprefix(ORIGIN))[0])

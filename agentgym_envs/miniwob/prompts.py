@@ -1,4 +1,4 @@
-"""Writes what a policy reads besides the page: the rules, and how an episode ended."""
+"""Writes the policy's texts besides the page: the rules, and how an episode ended."""
 
 from __future__ import annotations
 
@@ -35,5 +35,8 @@ LEFT = "The page of the task was left; the task is not done."
 
 
 def instructions(action_format: str) -> str:
-    """Return what the policy is told; formats that call functions are not taught the brackets."""
+    """Return the instructions.
+
+    Formats that call functions are not taught the brackets.
+    """
     return "\n\n".join([_PAGE, _CALLS if action_format in CALL_FORMATS else _GRAMMAR, _ENDING])

@@ -85,7 +85,7 @@ class MiniWoBTasks(TaskSet):
         ]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return a number's task and split; `"unlisted"` for a seed of no split."""
+        """Return a number's task and split, or `"unlisted"` for a seed of no split."""
         place, seed = divmod(number, SEEDS)
         if not 0 <= place < len(NAMES):
             raise ValueError(

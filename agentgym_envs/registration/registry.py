@@ -30,7 +30,7 @@ NEEDS: dict[str, str] = {}
 
 
 def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:
-    """Register a text environment; one call is all a user's own environment needs.
+    """Register a text environment, all that a user's own environment needs.
 
     Args:
         env_id: a Gymnasium id such as `"mylab/Chess-v0"`.
@@ -222,7 +222,10 @@ def imported(module_name: str, name: str) -> ModuleType:
 
 
 def _place(module: ModuleType) -> str:
-    """Return where a module is; a folder that is no package may hide the one that is meant."""
+    """Return where a module is.
+
+    A folder that is no package may hide the one that is meant.
+    """
     file = getattr(module, "__file__", None)
     if file is None and hasattr(module, "__path__"):
         return f"{list(module.__path__)[0]}, a folder without an __init__.py"

@@ -1,4 +1,4 @@
-"""Reads what names an environment that servers play: `openenv:URL` and `agentgym:URL`.
+"""Reads the names of environments that servers play: `openenv:URL` and `agentgym:URL`.
 
 Each name has a Gymnasium id that the addresses can be read from again, so that an id in a record
 names the same servers in every process: `openenv:http://host:8000/textcraft` is
@@ -15,7 +15,7 @@ from agentgym_envs.machinery.secrets import check_revealed, masked_address
 
 
 class Protocol(NamedTuple):
-    """A protocol of servers: the namespace of its ids, what plays it, and its id without a URL."""
+    """A protocol of servers: the namespace of its ids, its class, and its id without a URL."""
 
     namespace: str
     entry_point: str
@@ -55,7 +55,7 @@ class ServerName(NamedTuple):
 
 
 def read_server_name(name: str) -> ServerName | None:
-    """Return what `openenv:URL[,URL...]`, `agentgym:URL[,URL...]` or an id of theirs names.
+    """Return the URLs of `openenv:URL[,URL...]`, `agentgym:URL[,URL...]` or an id of theirs.
 
     Returns:
         None for every other name.

@@ -10,7 +10,7 @@ from gymnasium.wrappers import TimeLimit
 
 
 def name_time_limit(env: gym.Env[str, str]) -> gym.Env[str, str]:
-    """Wrap what `gym.make(..., max_episode_steps=...)` has put a `TimeLimit` around."""
+    """Wrap the environment inside the `TimeLimit` of `gym.make(..., max_episode_steps=...)`."""
     return NameTimeLimit(env) if isinstance(env, TimeLimit) else env
 
 

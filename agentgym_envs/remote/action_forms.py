@@ -26,7 +26,7 @@ VERBS = (ActionVerb(STEP, "{text}", "Send a text to the environment.", free_text
 
 
 class ActionForm(Protocol):
-    """What a server's actions are made of."""
+    """The parts of a server's actions."""
 
     @property
     def default_format(self) -> str:
@@ -37,10 +37,10 @@ class ActionForm(Protocol):
         """The functions, for who calls them as tools."""
 
     def parser(self, action_format: str) -> ActionParser:
-        """Return what reads completions; ValueError where the format is not possible."""
+        """Return the parser of completions, or raise ValueError for an impossible format."""
 
     def payload(self, action: str) -> dict[str, Any]:
-        """Return what a step sends for a plain action."""
+        """Return the data of a step for a plain action."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TextForm:
     verbs: tuple[ActionVerb, ...] = VERBS
 
     def parser(self, action_format: str) -> ActionParser:
-        """Return what reads completions."""
+        """Return the parser of completions."""
         if action_format == "plain":
             return StrippedTextParser()
         return ReactTextParser() if action_format == "react" else make_parser(action_format, VERBS)
@@ -67,7 +67,7 @@ class ReactTextParser(ReactParser):
     """`Thought:` and `Action:`, of which the action is sent as it is written."""
 
     def parse(self, completion: str) -> str:
-        """Return what follows the last `Action:`, up to the end of its line or code block."""
+        """Return the text after the last `Action:`, up to the end of its line or code block."""
         action = last_labelled(completion)
         if not action:
             raise InvalidAction("There is no action in your answer. " + self.instructions)
@@ -134,7 +134,7 @@ class CallForm:
         return tuple(tool.verb for tool in self.tools if tool.name.isidentifier()) or VERBS
 
     def parser(self, action_format: str) -> ActionParser:
-        """Return what reads completions."""
+        """Return the parser of completions."""
         if action_format == "function_call":
             return ToolCallParser(self.tools)
         raise ValueError(
@@ -208,14 +208,14 @@ class ServersParser:
         return self._parser.format(action, thought)
 
 
-def are_calls(schema: Any) -> bool:
+def is_mcp_tool_schema(schema: Any) -> bool:
     """Return whether actions by this schema are calls of MCP tools, as far as it tells."""
     fields = set(_fields(schema))
     return "message" not in fields and (not fields or fields >= _CALL_FIELDS)
 
 
 def read_form(schema: Any, tools: Sequence[Tool]) -> ActionForm:
-    """Return what actions are made of.
+    """Return the parts of actions.
 
     Args:
         schema: of the actions, in JSON; what is not readable counts as `{"message": text}`.
@@ -224,7 +224,7 @@ def read_form(schema: Any, tools: Sequence[Tool]) -> ActionForm:
     fields = _fields(schema)
     if "message" in fields:
         return TextForm("message")
-    if are_calls(schema) and tools:
+    if is_mcp_tool_schema(schema) and tools:
         return CallForm(tools, is_mcp=True)
     texts = [name for name, part in fields.items() if _kind(part) == "string"]
     required = [name for name in texts if name in schema.get("required", ())]

@@ -82,7 +82,7 @@ class AgentGymEnv(RemoteEnv):
         self.parser = self._kind.reads(self.action_format)
 
     def begin(self, task: TaskSpec) -> str:
-        """Reset the server's environment; where it was lost since the last one, make another."""
+        """Reset the server's environment, or make another where it was lost since the last one."""
         body = {self._kind.number: task.number, **self._kind.reset}
         observation = self._first(self._reset(body))
         goal = _GOAL.search(observation)
@@ -136,7 +136,7 @@ class AgentGymEnv(RemoteEnv):
         return _Made(http, number)
 
     def _ask(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Do something with the environment; where the machinery broke, it is left."""
+        """Do something with the environment, which is left if the machinery breaks."""
         made = self._made
         if made is None:
             raise EnvFailure("there is no environment of a server; call reset()")
@@ -146,7 +146,7 @@ class AgentGymEnv(RemoteEnv):
         return answer
 
     def _get(self, path: str) -> Any:
-        """Ask for what is told of the environment; where the machinery broke, it is left."""
+        """Get the environment's metadata, and leave the environment if the machinery breaks."""
         assert self._made is not None
         return self._send(self._made, "GET", path, **{self._kind.key: self._made.number})
 
@@ -168,7 +168,7 @@ class AgentGymEnv(RemoteEnv):
         return failure
 
     def _leave(self, *, answers: bool = True, is_down: bool = False) -> None:
-        """Give the environment back to a server that answers; forget that of another one."""
+        """Give the environment back to a server that answers, and forget another's."""
         made, self._made = self._made, None
         if made is None:
             return

@@ -1,4 +1,4 @@
-"""Reads what an OpenEnv server answers to a reset and to a step."""
+"""Reads an OpenEnv server's answers to a reset and to a step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUCCESS_REWARD = 1.0
 
 @dataclass(frozen=True)
 class Answer:
-    """An observation of the server with what stands beside it.
+    """An observation of the server with its other fields.
 
     Attributes:
         fields: the observation.
@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """What the policy reads."""
+        """The text for the policy."""
         fields = self.fields
         if isinstance(fields.get("text"), str):
             return str(fields["text"])
@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def available_actions(self) -> list[str] | None:
-        """The possible actions; None where they are not listed."""
+        """The possible actions, or None where they are not listed."""
         for place in (self.fields, self.metadata):
             listed = place.get("available_actions")
             if isinstance(listed, list):
@@ -67,11 +67,11 @@ class Answer:
 
     @property
     def counts_turns(self) -> bool:
-        """The server says what truncates an episode, as this package's does: it takes `horizon`."""
+        """The server reports truncation as this package's does, and takes `horizon`."""
         return "truncated_by" in self.metadata
 
     def outcome(self) -> Outcome:
-        """Return what the step gave."""
+        """Return the result of the step."""
         metadata = self.metadata
         truncated = self.done and metadata.get("truncated") is True
         terminated = self.done and metadata.get("terminated", not truncated) is True
@@ -108,7 +108,7 @@ class Answer:
 
 
 def read_answer(data: Mapping[str, Any], url: str) -> Answer:
-    """Read what an observation frame carries.
+    """Read the content of an observation frame.
 
     Raises:
         EnvFailure: it has another form.
@@ -134,7 +134,7 @@ def read_answer(data: Mapping[str, Any], url: str) -> Answer:
 
 
 def finite(value: Any) -> float | None:
-    """Return a number that JSON holds; None for what is none, infinite or too large."""
+    """Return a number that JSON holds, or None for no number, infinity and too large ones."""
     try:
         number = float(value) if isinstance(value, int | float) else math.nan
     except OverflowError:
@@ -143,7 +143,7 @@ def finite(value: Any) -> float | None:
 
 
 def _result_text(fields: Mapping[str, Any]) -> str:
-    """Return what a tool answered: its text, or its JSON."""
+    """Return a tool's answer: its text, or its JSON."""
     error, result = fields.get("error"), fields["result"]
     if isinstance(error, Mapping):
         return str(error.get("message", error))

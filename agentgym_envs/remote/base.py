@@ -1,4 +1,4 @@
-"""What environments that servers play have in common, whichever their protocol."""
+"""The common base of environments that servers play, for every protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from agentgym_envs.remote.pool import Pool, pool_of
 
 
 class RemoteEnv(TextEnv):
-    """An environment of one or several servers; a subclass opens sessions and speaks in them.
+    """An environment of one or several servers.
+
+    A subclass opens sessions and speaks in them.
 
     `connect_to` comes before `TextEnv`'s own arguments, which depend on what the servers are.
 
@@ -39,7 +41,7 @@ class RemoteEnv(TextEnv):
         return self._pool
 
     def available_actions(self) -> list[str] | None:
-        """List the actions that the server says are possible; None where it lists none."""
+        """List the actions that the server says are possible, or None where it lists none."""
         _ = self.task
         return None if self._available is None else list(self._available)
 

@@ -1,4 +1,4 @@
-"""What an OpenEnv server says of its environment before anybody plays: actions, tasks, prompt."""
+"""An OpenEnv server's description of its environment: actions, tasks, prompt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from agentgym_envs.actions import ACTION_FORMATS
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.remote.action_forms import ActionForm, are_calls, read_form, read_tools
+from agentgym_envs.remote.action_forms import ActionForm, is_mcp_tool_schema, read_form, read_tools
 from agentgym_envs.remote.answers import Answer, read_answer
 from agentgym_envs.remote.http import JsonServer
 from agentgym_envs.remote.task_lists import ServerTasks, read_tasks
@@ -19,7 +19,7 @@ _LIST_TOOLS = {"jsonrpc": "2.0", "method": "tools/list", "params": {}, "id": 1}
 
 @dataclass(frozen=True)
 class Card:
-    """What a server plays.
+    """The description of a server's environment.
 
     Attributes:
         description: of the environment, for the policy.
@@ -41,7 +41,7 @@ class Card:
 
 
 def read_card(http: JsonServer, session: Session, *, name: str | None) -> Card:
-    """Ask a server for all this; its session is reset once.
+    """Ask a server for its description, by a session that is reset once.
 
     Args:
         http: asks it over HTTP.
@@ -60,7 +60,7 @@ def read_card(http: JsonServer, session: Session, *, name: str | None) -> Card:
         first = read_answer(session.ask("reset", any_task.reset), http.url)
     except Refusal as error:
         raise EnvFailure(f"the server {http.url} failed: it refuses a reset: {error}") from error
-    tools = read_tools(_listed_tools(session)) if are_calls(schema) else []
+    tools = read_tools(_listed_tools(session)) if is_mcp_tool_schema(schema) else []
     limit = metadata.get("max_turns")
     reads = metadata.get("action_format")
     return Card(
@@ -87,7 +87,7 @@ def _own_name(http: JsonServer, metadata: Mapping[str, Any]) -> str:
 
 
 def _listed_tools(session: Session) -> Any:
-    """Return the server's MCP tools; none where it has no MCP."""
+    """Return the server's MCP tools, or nothing where it has no MCP."""
     try:
         answer = session.ask("mcp", _LIST_TOOLS)
     except Refusal:

@@ -21,7 +21,7 @@ _SAFE_IN_PATHS = "!$&'()*+,/:;=@%-._~"
 
 
 class Reply(NamedTuple):
-    """What a server answered: the status, the JSON of the body, and the body's beginning."""
+    """A server's answer: the status, the JSON of the body, and the body's beginning."""
 
     status: int
     value: Any
@@ -29,7 +29,7 @@ class Reply(NamedTuple):
 
 
 class JsonServer:
-    """A server that is asked for JSON; its connection is kept, and made anew where it was closed.
+    """A server that is asked for JSON, over a connection that is kept and made again if closed.
 
     Args:
         url: its address, with the path that all requests begin with.
@@ -79,7 +79,7 @@ class JsonServer:
         return Reply(status, value, text[:_SHOWN_CHARACTERS])
 
     def value(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """Send a request that must be answered with status 200; return the reply's JSON.
+        """Send a request that must be answered with status 200, and return the reply's JSON.
 
         Raises:
             EnvFailure: it is answered otherwise.
@@ -92,7 +92,7 @@ class JsonServer:
         return reply.value
 
     def optional(self, method: str, path: str, body: Any = None) -> Any:
-        """Return the JSON of an endpoint that a server may lack; None where it does.
+        """Return the JSON of an endpoint that a server may lack, or None where it does.
 
         Raises:
             EnvFailure: it is there, and fails.
@@ -114,13 +114,13 @@ class JsonServer:
             self._checked("/", reply)
 
     def failure(self, path: str, cause: str, status: int | None = None) -> EnvFailure:
-        """Return the error that names the address and the cause; `status` is an answer's."""
+        """Return the error with the address, the cause and an answer's `status`."""
         self.close()
         text = f"the server {self.url} failed at {path}: {cause}"
         return failure_of(text, status, self._headers)
 
     def close(self) -> None:
-        """Close the connection; the next request makes another."""
+        """Close the connection, until the next request makes another."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -1,4 +1,4 @@
-"""The table of AgentGym's scenarios: how each one's server is asked and its answers are read."""
+"""The table of AgentGym's scenarios: their servers' requests and answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST = 9_999_999
 
 @dataclass(frozen=True)
 class Kind:
-    """A scenario of AgentGym's; `kinds.toml` says what each value means.
+    """A scenario of AgentGym's, whose values `kinds.toml` explains.
 
     Attributes:
         name: the prefix of its task ids.
@@ -85,7 +85,7 @@ class Kind:
         return NumberedTasks(self.name, self.splits)
 
     def reads(self, action_format: str) -> ActionParser:
-        """Return what reads completions, as AgentGym's client of the scenario does."""
+        """Return the parser of completions, as AgentGym's client of the scenario does."""
         if self.parser == "whole":
             return WholeTextParser(instructions="")
         if action_format == "plain":
@@ -113,7 +113,7 @@ class NumberedTasks(TaskSet):
         return self._ranges[split]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a number; the server knows which there are."""
+        """Return (subtask, split) of a number, where the server knows the numbers."""
         if not 0 <= number <= MOST:
             raise UnknownTask(
                 f"unknown task_id '{self.env_name}_{number}'; allowed: '{self.env_name}_0' to "

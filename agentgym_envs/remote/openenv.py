@@ -92,7 +92,7 @@ class OpenEnvEnv(RemoteEnv):
         return prompt
 
     def begin(self, task: TaskSpec) -> str:
-        """Reset the session; where it was lost since the last episode, open another."""
+        """Reset the session, or open another where it was lost since the last episode."""
         data = {**self._card.tasks.tasks[task.number].reset, **self._horizon_option()}
         answer = self._reset(data)
         self._check_answer(task, answer)
@@ -137,7 +137,7 @@ class OpenEnvEnv(RemoteEnv):
             ) from error
 
     def _ask(self, kind: str, data: Mapping[str, Any]) -> Answer:
-        """Ask the session; where the machinery broke, it is over."""
+        """Ask the session, which is over if the machinery breaks."""
         session = self._session
         if session is None:
             raise EnvFailure("there is no session with a server; call reset()")
@@ -150,7 +150,10 @@ class OpenEnvEnv(RemoteEnv):
             raise
 
     def _leave(self, *, is_down: bool) -> None:
-        """End the session; the next ones are with other servers, if there are, where it is down."""
+        """End the session.
+
+        The next ones are with other servers, if there are, where it is down.
+        """
         session, self._session = self._session, None
         if session is not None:
             self._pool.release(self._url, is_down=is_down)
@@ -223,19 +226,19 @@ class OpenEnvEnv(RemoteEnv):
             place = place.rpartition("/")[0]
 
     def _names(self, url: str) -> list[str]:
-        """Return the environments that are played below an address; none where it has no list."""
+        """Return the environments that an address lists, if it has a list."""
         with closing(self._http(url)) as http:
             names = http.optional("GET", "/list_environments")
         return list(map(str, names)) if isinstance(names, list) else []
 
 
 def _settings(answer: Answer) -> tuple[Any, ...]:
-    """Return what `agentgym serve` says alike in each episode, as long as it is not restarted."""
+    """Return the data that `agentgym serve` repeats in each episode until it is restarted."""
     return answer.prompt, answer.metadata.get("source")
 
 
 def _parser(card: Card, action_format: str | None, url: str) -> tuple[ActionParser, str]:
-    """Return what reads completions, and the name of the format.
+    """Return the parser of completions, and the name of the format.
 
     Raises:
         ValueError: the server reads another format, or its actions have none of this kind.

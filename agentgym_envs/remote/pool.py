@@ -58,7 +58,7 @@ class Pool:
             )
 
     def open(self, connect: Callable[[str], Opened]) -> tuple[str, Opened]:
-        """Open a session with the first server that has a connection; `release` it later.
+        """Open a session with the first server that has a connection, for `release` later.
 
         Args:
             connect: opens one with the server at an address.
@@ -99,7 +99,7 @@ class Pool:
         connect: Callable[[str], Asked],
         read: Callable[[str, Asked], Description],
     ) -> Description:
-        """Return what was read of the servers before under a key, or read it of one now.
+        """Return the value that was read of the servers under a key, or read it now.
 
         Args:
             key: what is read.
@@ -123,7 +123,7 @@ class Pool:
         return description
 
     def forget(self, key: Any) -> None:
-        """Have the servers described again: what was read of them is not so any more."""
+        """Have the servers described again, where their descriptions are no longer valid."""
         with self._describing:
             self._descriptions.pop(key, None)
 

@@ -23,7 +23,7 @@ _TASK_ID = re.compile(r"([A-Za-z][\w-]*)_(\d{1,18})", re.ASCII)
 
 @dataclass(frozen=True)
 class Task:
-    """A task: its row of the benchmark's table, its split, and what a reset sends for it."""
+    """A task: its row of the benchmark's table, its split, and the data of its reset."""
 
     subtask: str
     split: str
@@ -64,7 +64,7 @@ class ServerTasks(TaskSet):
         return self._numbers[split]
 
     def are_of(self, number: int, said: Any) -> bool:
-        """Return whether what a server says it plays can be the task of a number."""
+        """Return whether the server's description of its task can be that of a number."""
         match = _TASK_ID.fullmatch(said) if isinstance(said, str) else None
         if self._own_prefix is None or match is None:
             return True
@@ -115,7 +115,7 @@ def read_tasks(http: JsonServer, own_name: str, name: str | None) -> ServerTasks
 
 
 def _list(http: JsonServer, place: str, split: str) -> Sequence[Any]:
-    """Return a split's tasks; of a server that only counts them, so many empty ones."""
+    """Return a split's tasks, empty ones for a server that only counts them."""
     value = http.optional("POST", f"{place}/tasks", {"split": split})
     tasks = value.get("tasks") if isinstance(value, dict) else None
     if isinstance(tasks, list):

@@ -17,7 +17,7 @@ NOT_ALLOWED = 401
 
 
 def authorization(token: str | None, url: str) -> dict[str, str]:
-    """Return the header that holds a token or an address's password; none where there is neither.
+    """Return the header for a token or an address's password, or none.
 
     Args:
         token: the token; None takes the password of the address, else that of `AGENTGYM_TOKEN`.
@@ -44,7 +44,7 @@ def authorization(token: str | None, url: str) -> dict[str, str]:
 
 
 def failure_of(text: str, status: int | None, headers: Mapping[str, str]) -> EnvFailure:
-    """Return the error for what a server did, with what helps where it wants a token.
+    """Return the error for a server's refusal, with the remedy where it wants a token.
 
     Args:
         text: what it did.

@@ -24,7 +24,10 @@ _REFUSALS = ("VALIDATION_ERROR", "UNKNOWN_TYPE")
 
 
 class Refusal(ValueError):
-    """The server does not take what it was sent; the message says why."""
+    """The server refuses a message.
+
+    The error's text says why.
+    """
 
 
 class ServerError(EnvFailure):
@@ -40,7 +43,7 @@ class ServerError(EnvFailure):
 
 
 class Session:
-    """One session; the server holds an environment of its own for it.
+    """One session, for which the server holds an environment of its own.
 
     A thread of the library answers the server's pings while nobody asks, as during an optimizer
     step.
@@ -86,7 +89,7 @@ class Session:
             raise failure_of(text, status, headers) from error
 
     def ask(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a frame and return what the answer carries.
+        """Send a frame and return the content of the answer.
 
         Where no answer is read, the session is over: it would answer what is asked next.
 
@@ -120,7 +123,7 @@ class Session:
         return carried
 
     def _exchange(self, frame: str) -> str | bytes:
-        """Send a frame and return the next one; an error may have been sent before."""
+        """Send a frame and return the next one, of which an error may have been sent before."""
         try:
             early = self._connection.recv(timeout=0)
         except TimeoutError:

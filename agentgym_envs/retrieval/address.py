@@ -1,4 +1,4 @@
-"""Reads a retrieval server's URL: where to send requests, and how to show it without secrets."""
+"""Reads a retrieval server's URL: its endpoint, and its form without secrets."""
 
 from __future__ import annotations
 

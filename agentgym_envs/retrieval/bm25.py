@@ -1,4 +1,4 @@
-"""Searches by BM25 in process, with `bm25s`. The index is made once and only read afterwards."""
+"""Searches by BM25 in process, with `bm25s`, over an index that is made once."""
 
 from __future__ import annotations
 

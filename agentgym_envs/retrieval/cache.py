@@ -13,7 +13,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TypeVar
 
-from agentgym_envs.content.files import making_folder
+from agentgym_envs.content.files import atomic_folder
 
 _SUMS = "sha256.json"
 _T = TypeVar("_T")
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_cached(folder: Path, read: Callable[[Path], _T], *, what: str) -> _T | None:
-    """Read a cached folder; None where there is none, or where it was damaged and is deleted.
+    """Read a cached folder, or None where there is none, or where it was damaged and is deleted.
 
     Args:
         folder: as `write_cached` has written it.
@@ -44,7 +44,7 @@ def read_cached(folder: Path, read: Callable[[Path], _T], *, what: str) -> _T | 
 
 
 def write_cached(folder: Path, write: Callable[[Path], None], *, what: str) -> None:
-    """Write a cached folder; whoever looks for it meanwhile sees a whole one or none.
+    """Write a cached folder atomically.
 
     A folder that cannot be written costs the next process the time to build, nothing more: it is
     logged.
@@ -55,7 +55,7 @@ def write_cached(folder: Path, write: Callable[[Path], None], *, what: str) -> N
         what: names the content in the warning.
     """
     try:
-        with making_folder(folder) as draft:
+        with atomic_folder(folder) as draft:
             write(draft)
             (draft / _SUMS).write_text(json.dumps(_checksums(draft)), encoding="utf-8")
     except OSError as error:

@@ -92,7 +92,7 @@ def build_index(
 def adopt_index(
     corpus: Corpus, settings: EncoderSettings, faiss_file: str | Path, *, index_dir: str | Path
 ) -> Path:
-    """Make an index folder around a FAISS file that somebody else has built; it is linked.
+    """Make an index folder around an existing FAISS file, which is linked.
 
     Args:
         corpus: the passages, in the order in which the file holds their vectors.

@@ -32,7 +32,7 @@ def contents_of(passage: Passage) -> str:
 
 
 def split_contents(contents: str) -> tuple[str, str]:
-    """Return (title, text) of such a string; the quotes around the title are left out."""
+    """Return (title, text) of such a string, without the quotes around the title."""
     title, _, text = contents.partition("\n")
     if len(title) >= 2 and title[0] == title[-1] == '"':
         title = title[1:-1]
@@ -76,7 +76,7 @@ class Corpus:
         return tuple(self.passages[number] for number in range(first, end))
 
     def titles(self) -> Collection[str]:
-        """Return every title; none where there are too many to look through."""
+        """Return every title, or nothing where there are too many to look through."""
         return self._titles.keys()
 
     def find_title(self, title: str) -> int | None:

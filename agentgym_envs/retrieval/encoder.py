@@ -1,4 +1,4 @@
-"""Turns texts into vectors with a Hugging Face encoder. The one file here that imports torch."""
+"""Turns texts into vectors with a Hugging Face encoder: the one module that needs torch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EncoderSettings:
-    """How texts become vectors; an index must be searched as it was built.
+    """The settings of an encoder.
+
+    An index must be searched as it was built.
 
     Attributes:
         name: a local folder or a Hugging Face id.

@@ -1,4 +1,4 @@
-"""Makes a retriever from its name; environments of one process share one index.
+"""Makes a retriever from its name, one per index and process.
 
 Engines are imported only when they are asked for.
 """
@@ -80,7 +80,7 @@ def make_retriever(
 
 
 def _checked(retriever: Any) -> Retriever:
-    """Return an object that can search; what cannot would only break at the first search."""
+    """Return an object that can search, or raise before the first search."""
     lacking = [
         name for name in ("search", "search_many") if not callable(getattr(retriever, name, None))
     ]

@@ -1,4 +1,4 @@
-"""Defines what every search engine offers: passages and scores for a query."""
+"""Defines the interface of search engines: passages and scores for a query."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Retriever(Protocol):
     """Says which engine and over what, e.g. `"bm25"`."""
 
     def search(self, query: str, k: int) -> list[Hit]:
-        """Return at most `k` hits, best first; equal scores go by passage id.
+        """Return at most `k` hits, best first and equal scores by passage id.
 
         There are fewer, or none, where fewer passages share anything with the query.
 
@@ -38,7 +38,7 @@ class Retriever(Protocol):
         """
 
     def search_many(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Search for several queries at once; one list of hits per query, in order."""
+        """Search for several queries at once, and return a list of hits per query, in order."""
 
 
 def check_k(k: int) -> None:

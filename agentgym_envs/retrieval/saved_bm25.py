@@ -18,7 +18,7 @@ _WHAT = "the BM25 index"
 
 
 def fingerprint(passages: Sequence[Passage], *settings: object) -> str:
-    """Name an index by what it is made from: every passage, and the settings."""
+    """Name an index by its content: every passage, and the settings."""
     digest = sha256(repr((bm25s.__version__, *settings)).encode())
     for passage in passages:
         digest.update(f"{passage.title}\0{passage.text}\0".encode("utf-8", "surrogatepass"))
@@ -26,7 +26,7 @@ def fingerprint(passages: Sequence[Passage], *settings: object) -> str:
 
 
 def load_index(folder: Path) -> bm25s.BM25 | None:
-    """Return the index saved in a folder; None where there is none, or none that can be read."""
+    """Return the index saved in a folder, or None where there is none, or none that can be read."""
     return read_cached(
         folder, lambda path: bm25s.BM25.load(path, mmap=True, show_progress=False), what=_WHAT
     )

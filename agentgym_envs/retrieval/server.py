@@ -1,4 +1,4 @@
-"""Serves a retriever over HTTP by Search-R1's protocol; `RemoteRetriever` is a client of it.
+"""Serves a retriever over HTTP by Search-R1's protocol, for clients as `RemoteRetriever`.
 
 POST /retrieve takes {"queries": [...], "topk": k, "return_scores": true} and answers
 {"result": [[{"document": {"id", "contents"}, "score"}, ...], ...]}; with `return_scores` false or
@@ -22,7 +22,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.machinery.hosts import is_own_name
+from agentgym_envs.machinery.hosts import is_allowed_host
 from agentgym_envs.retrieval.documents import contents_of
 from agentgym_envs.retrieval.protocol import (
     MAX_K,
@@ -45,7 +45,10 @@ _log = logging.getLogger(__name__)
 
 
 class BadRequest(ValueError):
-    """What a request asks for cannot be answered; the message is for its sender."""
+    """A request cannot be answered.
+
+    The message is for its sender.
+    """
 
 
 _BUSY = b'{"detail": "too many connections; ask again later"}'
@@ -56,7 +59,7 @@ _BUSY_REPLY = (
 
 
 class RetrievalServer(ThreadingHTTPServer):
-    """A server of one retriever; `serve_forever` runs it, `shutdown` ends it.
+    """A server of one retriever, run by `serve_forever` and ended by `shutdown`.
 
     Where it listens on the loopback alone it answers requests to an address, to `localhost` or to
     `host`: another name may be another site's that was made to lead here (DNS rebinding). Elsewhere
@@ -116,12 +119,12 @@ class RetrievalServer(ThreadingHTTPServer):
             self._connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log what broke a connection."""
+        """Log the cause of a broken connection."""
         _log.debug("a connection from %s broke", client_address, exc_info=True)
 
-    def is_own_name(self, host: str) -> bool:
-        """Return whether a request's Host header names this server; an address always does."""
-        return not self._is_on_loopback or is_own_name(host, self._name)
+    def is_allowed_host(self, host: str) -> bool:
+        """Return whether a Host header names this server, as an IP address always does."""
+        return not self._is_on_loopback or is_allowed_host(host, self._name)
 
     @property
     def url(self) -> str:
@@ -130,7 +133,7 @@ class RetrievalServer(ThreadingHTTPServer):
         return f"http://{host!s}:{port}"
 
     def health(self) -> dict[str, str]:
-        """Say what is served."""
+        """Describe the retriever."""
         return {"status": "ok", "retriever": self.retriever.name, "source": self.source}
 
     def answer(self, request: object) -> dict[str, Any]:
@@ -164,10 +167,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.arriving.pop(self, None)
 
     def parse_request(self) -> bool:
-        """Read the request's head, and refuse what is for another name."""
+        """Read the request's head, and refuse requests for another name."""
         if not super().parse_request():
             return False
-        if self.server.is_own_name(self.headers.get("Host", "localhost")):
+        if self.server.is_allowed_host(self.headers.get("Host", "localhost")):
             return True
         self.close_connection = True  # its body has not been read
         self._reply(403, {"detail": "this server goes by another name; ask it by its address"})

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_jax() -> Iterator[None]:
-    """Let imports in the block find no jax; afterwards it is there as before.
+    """Let imports in the block find no jax, which is there again afterwards.
 
     bm25s computes with jax while it is imported, and the first thing that jax does on a GPU is to
     take three quarters of its memory, which a model in the same process then lacks.

@@ -1,4 +1,4 @@
-"""Recognises the simulator's refusals and writes the default mode's, which say what is valid."""
+"""Recognises the simulator's refusals, and writes the default mode's with the valid forms."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def question(text: str) -> str:
 
 
 def not_known(action: str, names: Sequence[str]) -> str:
-    """Say what would have been valid.
+    """Return a message with the valid forms.
 
     Args:
         action: what the policy wrote.
@@ -107,7 +107,7 @@ def _hint(listed: Sequence[str]) -> str:
 
 
 def _specific(listed: Sequence[str]) -> str:
-    """Return a name that fits one of the choices alone; empty where there is no telling."""
+    """Return a name that fits one of the choices alone, or an empty text if there is none."""
     doors = [{match[1], match[2]} for action in listed if (match := _DOOR.search(action))]
     if len(doors) > 1 and len(here := set.intersection(*doors)) == 1:
         return f"door to {(doors[0] - here).pop()}"
@@ -116,7 +116,7 @@ def _specific(listed: Sequence[str]) -> str:
 
 
 def _placed(action: str) -> str:
-    """Return the thing that a choice is about and where it is; empty where no place is given."""
+    """Return the thing of a choice and its place, or an empty text where no place is given."""
     verb = verb_of(action)
     rest = action.removeprefix(verb.template.partition("{")[0]) if verb else action
     match = _PLACED.match(rest)
@@ -124,7 +124,7 @@ def _placed(action: str) -> str:
 
 
 def _like(written: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the names that share a word with what was written, or nearly are it; parts last."""
+    """Return the names with a word of the action, or nearly equal to it, and parts last."""
     words = set().union(*map(_content_words, written))
     likeness = {
         name: max(difflib.SequenceMatcher(None, other, name).ratio() for other in written)

@@ -60,7 +60,7 @@ def _steps(goal: str, alternative: int) -> Iterator[tuple[str, str]]:
 
 
 def _room_of(thing: str, goal: str) -> str:
-    """Return the room that the goal names for a thing; empty where it names none."""
+    """Return the room that the goal names for a thing, or an empty text where it names none."""
     if own := _ROOM.search(thing):
         return own[1]
     word = "boxes" if thing.endswith("box") else thing.split(" with ")[0]
@@ -77,7 +77,7 @@ def _answered(episode: Episode, action: str) -> Iterator[ExpertMove]:
 
 
 def _move(episode: Episode, held: str, target: str, room: str) -> Iterator[ExpertMove]:
-    """Move a thing into another; where that is not in the room, carry the thing about."""
+    """Move a thing into another, which is sought in other rooms if it is not here."""
     yield from _answered(episode, f"move {held} to {target}")
     if episode.reply_text:
         return
@@ -91,7 +91,7 @@ def _move(episode: Episode, held: str, target: str, room: str) -> Iterator[Exper
 
 
 def _focus(episode: Episode, thing: str) -> Iterator[ExpertMove]:
-    """Focus on a thing; where none is seen, open what is closed and try again."""
+    """Focus on a thing, and open closed containers if it is not seen."""
     yield from _answered(episode, f"focus on {thing}")
     if not episode.reply_text:
         yield ExpertMove("look around")

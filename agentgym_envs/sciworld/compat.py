@@ -18,7 +18,7 @@ from agentgym_envs.sciworld.tasks import TaskVariation
 
 
 class AgentGymEpisode(Episode):
-    """One episode of the original; arguments as `Episode`."""
+    """One episode of the original, with the arguments of `Episode`."""
 
     default_max_turns = 100
     """The official wrapper's limit of moves."""

@@ -95,7 +95,7 @@ class SciWorldEnv(GameEnv[Episode]):
         return None if self._simulator is None else super().available_actions()
 
     def close(self) -> None:
-        """Give the simulator back; the Java process stays for the next one."""
+        """Give the simulator back, while the Java process stays for the next one."""
         if self._simulator is not None:
             self._simulator.close()
             self._simulator = None

@@ -25,7 +25,7 @@ _CHOICE = re.compile(r"[0-9]{1,6}")
 
 
 class Episode(Game):
-    """One episode: what the default mode and the original have in common.
+    """The common part of an episode in the default mode and in the original.
 
     Args:
         simulator: where it is played.
@@ -73,7 +73,7 @@ class Episode(Game):
 
     @property
     def score(self) -> float:
-        """The progress in 0..1; rooms may be worth points from the start."""
+        """The progress in 0..1, which rooms may raise from the start."""
         return max(0, self.points) / 100
 
     def available_actions(self) -> list[str] | None:
@@ -86,7 +86,7 @@ class Episode(Game):
         return {**names, "score": self.score}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield the simulator's own solution; see `sciworld.expert` for where it can start."""
+        """Yield the simulator's own solution, where `sciworld.expert` can start it."""
         actions: Iterable[str] = actions_from(self._task, self._history)
         if self._lists_actions:
             actions = self._names.name(actions, self._list)
@@ -101,7 +101,7 @@ class Episode(Game):
         return self._listing
 
     def _play(self, action: str) -> Reply | None:
-        """Play an action; None where the simulator cannot read it."""
+        """Play an action and return the reply, or None where it cannot be read."""
         self.reply_text = ""
         if len(action) > answers.MAX_LENGTH:
             return None

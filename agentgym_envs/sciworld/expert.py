@@ -51,7 +51,7 @@ class PastAction(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """What solves a task.
+    """The solution of a task.
 
     Attributes:
         actions: what is to be played.
@@ -75,7 +75,7 @@ class _Played(NamedTuple):
 
 
 def actions_from(game: TaskVariation, history: Sequence[PastAction]) -> Sequence[str]:
-    """Return the actions that solve a task after some actions; none where no try did.
+    """Return the actions that solve a task after some actions, or nothing where no try did.
 
     Args:
         game: the task.
@@ -139,7 +139,7 @@ def _plain(action: str) -> str:
 def _joined(
     game: TaskVariation, gold: Sequence[str], done: int, history: Sequence[PastAction]
 ) -> Sequence[str]:
-    """Find a way back into the solution; empty where there is none."""
+    """Return a way back into the solution, empty where there is none."""
     simulator = Simulator()
     try:
         _start(simulator, game)
@@ -157,7 +157,7 @@ def _joined(
 
 
 def _joints(done: int) -> list[int]:
-    """Choose steps at which to join: the next one, those before it, the first; not too many."""
+    """Choose a few steps at which to join: the next, those before it, and the first."""
     near = list(range(done, max(done - _MAX_TRIES // 2, -1), -1))
     far = list(range(0, near[-1], max(1, done // (_MAX_TRIES // 2))))[::-1]
     return [*near, *far]
@@ -170,7 +170,7 @@ def _start(simulator: Simulator, game: TaskVariation) -> list[str]:
 
 
 def _replay(simulator: Simulator, game: TaskVariation, history: Sequence[PastAction]) -> list[str]:
-    """Begin a game, repeat what was played and return the texts that it has shown."""
+    """Begin a game, repeat the history and return the texts that it has shown."""
     texts = _start(simulator, game)
     texts += [simulator.step(past.action).text for past in history]
     if history and history[-1].is_idle:
@@ -181,7 +181,7 @@ def _replay(simulator: Simulator, game: TaskVariation, history: Sequence[PastAct
 def _solution(
     simulator: Simulator, begin: Callable[[], list[str]], actions: Sequence[str]
 ) -> Solution | None:
-    """Return actions without those that are refused, with looks; None where they solve nothing.
+    """Return actions without refused ones, with looks, or None where they solve nothing.
 
     Args:
         simulator: where they are played.
@@ -207,7 +207,7 @@ def _play(
     *,
     adds_looks: bool = False,
 ) -> _Played | None:
-    """Play actions; return what was played, None where it does not solve the task."""
+    """Play actions and return the play, or None where it does not solve the task."""
     shown = ShownNames(begin())
     played: list[str] = []
     looks, refused = set(), set()
@@ -235,6 +235,6 @@ def _play(
 
 
 def _needs_look(simulator: Simulator, shown: ShownNames, action: str) -> bool:
-    """Return whether an action names what only a look around would show."""
+    """Return whether an action names a thing that only a look around would show."""
     missing = shown.missing(action)
     return bool(missing) and any(name in ShownNames([simulator.look()]) for name in missing)

@@ -22,7 +22,7 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True)
 class JavaObject:
-    """An object that the server keeps until it is deleted; `name` is the server's word for it."""
+    """An object that the server keeps until it is deleted, under the server's `name`."""
 
     name: str
 
@@ -31,7 +31,7 @@ JavaValue = None | bool | int | float | str | JavaObject
 
 
 class JavaError(RuntimeError):
-    """Java threw an exception; the connection is sound."""
+    """Java threw an exception over a sound connection."""
 
 
 class ConnectionLost(EnvFailure):
@@ -89,21 +89,21 @@ class Gateway:
         return self._ask(f"c\n{target.name}\n{method}\n{_written(arguments)}e\n", timeout)
 
     def construct(self, class_name: str, *arguments: JavaValue, timeout: float) -> JavaObject:
-        """Make an object; raises as `call` does."""
+        """Make an object, with the errors of `call`."""
         made = self._ask(f"i\n{class_name}\n{_written(arguments)}e\n", timeout)
         assert isinstance(made, JavaObject)
         return made
 
     def field(self, target: JavaObject, name: str, *, timeout: float) -> JavaValue:
-        """Read a public field; raises as `call` does."""
+        """Read a public field, with the errors of `call`."""
         return self._ask(f"f\ng\n{target.name}\n{name}\ne\n", timeout)
 
     def delete(self, target: JavaObject, *, timeout: float) -> None:
-        """Have the server forget an object; raises as `call` does."""
+        """Have the server forget an object, with the errors of `call`."""
         self._ask(f"m\nd\n{target.name}\ne\n", timeout)
 
     def close(self) -> None:
-        """End the connection; a thread that waits for an answer wakes up."""
+        """End the connection, which wakes a thread that waits for an answer."""
         with contextlib.suppress(OSError):  # the other end may have gone first
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()

@@ -49,7 +49,7 @@ def rooms_of(actions: Sequence[str], start: str) -> list[str]:
 
 
 def next_door(names: Sequence[str]) -> list[str]:
-    """Return the rooms next door, of the names of what can be named somewhere.
+    """Return the rooms next door, by the names that can be used in this room.
 
     What can be named is the room itself and those next door. The room is the one that has doors to
     all others that are named; of a pair, the one with fewer doors.
@@ -68,7 +68,7 @@ def _around(room: str) -> list[str]:
 
 
 def way(start: str, goal: str) -> list[str] | None:
-    """Return the actions that lead from room to room; None where the house has no such way."""
+    """Return the actions that lead from room to room, or None where the house has no such way."""
     before: dict[str, str] = {start: start}
     queue = deque([start])
     while queue:

@@ -26,8 +26,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from agentgym_envs.errors import EnvFailure, needs_extra
-from agentgym_envs.machinery.cancellation import ended_by
-from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.machinery.cancellation import on_cancel
+from agentgym_envs.machinery.exits import describe_returncode
 from agentgym_envs.sciworld.gateway import (
     ConnectionLost,
     Gateway,
@@ -167,7 +167,7 @@ class Jvm:
         """
         if self._owner != os.getpid():
             raise EnvFailure("this simulator belongs to the process that this one was forked from")
-        with self._lock, ended_by(partial(self.kill, "a call was given up that it hung in")):
+        with self._lock, on_cancel(partial(self.kill, "a call was given up that it hung in")):
             gateway = self._gateway
             if gateway is None or self._process.poll() is not None:
                 self.kill("it has ended")
@@ -189,11 +189,11 @@ class Jvm:
                 raise
 
     def discard(self, garbage: JavaObject) -> None:
-        """Have an object deleted before the next call; safe from finalizers and other threads."""
+        """Have an object deleted before the next call, also from finalizers and other threads."""
         self.discarded.append(garbage)
 
     def collect_garbage(self, gateway: Gateway) -> None:
-        """Have Java collect its garbage now and then; called after every load.
+        """Have Java collect its garbage now and then, called after every load.
 
         The game that a load replaces is garbage too old for Java to look at before its heap is
         full, which in a worker process with one simulator would come to half a gigabyte.
@@ -205,7 +205,9 @@ class Jvm:
             gateway.call(static("java.lang.System"), "gc", timeout=_CALL_SECONDS)
 
     def kill(self, cause: str) -> None:
-        """End the process at once; a thread that waits for its answer gets an `EnvFailure`.
+        """End the process at once.
+
+        A thread that waits for its answer gets an `EnvFailure`.
 
         Args:
             cause: of the first kill of a living process, shown to whoever calls it later.
@@ -248,7 +250,7 @@ class Jvm:
         code = self._process.returncode
         if code == _OUT_OF_MEMORY:
             return f"out of memory, its heap of {HEAP_MEGABYTES} MB is full (OutOfMemoryError)"
-        return exit_in_words(code)
+        return describe_returncode(code)
 
     def _wait(self) -> None:
         self._process.wait()
@@ -273,7 +275,7 @@ class Jvm:
             piece = os.read(stdout.fileno(), 4096)
             if not piece:
                 code = self._process.wait(_END_SECONDS)
-                raise EnvFailure(f"Java ended while it was starting: {exit_in_words(code)}")
+                raise EnvFailure(f"Java ended while it was starting: {describe_returncode(code)}")
             text += piece
         port, token = text.decode("utf-8", "replace").splitlines()[:2]
         if not port.isdecimal():
@@ -307,8 +309,8 @@ def shared_jvm() -> Jvm:
         return _with_room()
 
 
-def take_place() -> Jvm:
-    """Take a place for a simulator; whoever takes it appends one to `places` to give it back.
+def acquire_slot() -> Jvm:
+    """Acquire a slot for a simulator, which is given back by appending one to `places`.
 
     Raises:
         ImportError, EnvFailure: as `shared_jvm`.
@@ -320,7 +322,7 @@ def take_place() -> Jvm:
 
 
 def close_jvm() -> None:
-    """End this process's Javas; the next simulator starts another."""
+    """End this process's Javas, until the next simulator starts another."""
     with _starting:
         while _shared:
             _shared.pop().close()

@@ -42,7 +42,7 @@ _TREES = ("Tree", ".PeaPlant", ".RandomGeneticsPlants")
 
 
 class Listing:
-    """The actions that are possible in one state of a game; up to thousands, and slow to make.
+    """The actions that are possible in one state of a game, up to thousands and slow to list.
 
     Args:
         simulator: where the game is played.
@@ -68,7 +68,7 @@ class Listing:
         return sorted(set(self._names.values()))
 
     def name(self, meaning: Meaning) -> str | None:
-        """Return an action's name; None where it is not listed.
+        """Return an action's name, or None where it is not listed.
 
         To pick up what is held, and to drop what is not, is listed as a move.
         """
@@ -92,7 +92,7 @@ class _Thing(NamedTuple):
 
 
 class _Things:
-    """What the simulator says of its objects, cheap to ask for.
+    """The simulator's description of its objects, cheap to query.
 
     Args:
         ask: calls the simulator.
@@ -109,7 +109,7 @@ class _Things:
         self._visible = visible
 
     def reach(self, things: tuple[int, ...]) -> bool:
-        """Return whether an action may name things: not where they are in what is closed."""
+        """Return whether an action may name things, which closed containers hide."""
         return self._reachable.issuperset(things)
 
     def refuse(self, meaning: Meaning, types: list[int]) -> bool:
@@ -142,7 +142,7 @@ def _is_use(tool: str, class_name: str, thing: _Thing) -> bool:
 
 
 def _listed(ask: Ask, game: JavaObject) -> dict[Meaning, str]:
-    """Return the names of what is listed and would not be refused."""
+    """Return the names of the listed actions that would not be refused."""
     entries = json.loads(ask(game, "getValidActionObjectCombinationsJSON"))["validActions"]
     listed = [(Meaning(entry["template_id"], tuple(entry["obj_ids"])), entry) for entry in entries]
     if all(meaning.kind >= FIRST_CHOICE for meaning, _ in listed):

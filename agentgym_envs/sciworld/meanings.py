@@ -1,4 +1,4 @@
-"""Asks the simulator's parser what an action means, without playing it.
+"""Asks the simulator's parser for an action's meaning, without playing it.
 
 Each thing has many names: `battery anode` is `anode in battery` too. Two actions are the same when
 the simulator understands the same by them.
@@ -32,7 +32,7 @@ _IMPLIED = ("agent", "moveTo")
 
 
 class Meaning(NamedTuple):
-    """What the simulator understands by an action.
+    """The simulator's reading of an action.
 
     Attributes:
         kind: its number of the kind of action.
@@ -44,7 +44,7 @@ class Meaning(NamedTuple):
 
 
 def meanings(simulator: Simulator, action: str) -> list[Meaning]:
-    """Return what an action can mean: nothing, one thing, or the choices of a question."""
+    """Return the meanings of an action: none, one, or the choices of a question."""
     with simulator.aside() as ask:
         game = simulator.game
         parser, agent = ask(game, "inputParser"), ask(game, "agent")

@@ -20,7 +20,7 @@ _SKIPPED = ("a", "an", "the")
 
 
 def clear_names(ask: Ask, game: JavaObject, names: Mapping[int, str]) -> dict[int, str]:
-    """Return other names for the things whose name fits several; twins in sight have no better.
+    """Return other names for the things whose name fits several, but for twins in sight.
 
     Args:
         ask: calls the simulator.

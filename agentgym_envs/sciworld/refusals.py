@@ -17,13 +17,13 @@ from importlib.resources import files
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether the simulator answers that it did not do what was asked."""
+    """Return whether the simulator answers that it refused the action."""
     return _pattern().fullmatch(text) is not None
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Compile the answers; a thing's name has no line breaks."""
+    """Compile the answers, where a thing's name has no line breaks."""
     listed = files("agentgym_envs.sciworld").joinpath("refusals.toml").read_text("utf-8")
     answers = [answer for group in tomllib.loads(listed).values() for answer in group]
     return re.compile("|".join(re.escape(answer).replace("<thing>", ".+") for answer in answers))

@@ -1,4 +1,4 @@
-"""Tells whether the texts of an episode have shown what an action names.
+"""Checks whether an episode's texts have shown the things that an action names.
 
 The simulator's solutions have names of their own for some things: `egg parrot` for what a text
 calls `parrot egg`, `butterfly` for its `butterfly egg`, `flower pot 5 containing soil in inventory`
@@ -49,7 +49,7 @@ class ShownNames:
 
 
 def _names(action: str) -> Iterator[frozenset[str]]:
-    """Yield the words of each thing that an action names; rooms and doors are not things."""
+    """Yield the words of each thing that an action names, but for rooms and doors."""
     lowered = " ".join(action.lower().split())
     verb = verb_of(lowered)
     if verb is None:  # the number of a choice

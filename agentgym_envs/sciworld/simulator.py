@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.sciworld.gateway import Gateway, JavaError, JavaObject, JavaValue, static
 from agentgym_envs.sciworld.java_globals import globals_of, routes_of
-from agentgym_envs.sciworld.jvm import Jvm, take_place
+from agentgym_envs.sciworld.jvm import Jvm, acquire_slot
 
 CALL_SECONDS = 60.0
 """How long a call may take; the slowest step takes a second."""
@@ -49,7 +49,7 @@ class Reply(NamedTuple):
 
 
 class Simulator:
-    """A simulator; every method raises `EnvFailure` once its Java process has died.
+    """A simulator, whose methods raise `EnvFailure` once its Java process has died.
 
     Args:
         timeout: seconds that a call may take.
@@ -61,7 +61,7 @@ class Simulator:
 
     def __init__(self, timeout: float = CALL_SECONDS) -> None:
         self.timeout = timeout
-        self._jvm = take_place()
+        self._jvm = acquire_slot()
         self._held: list[JavaObject] = []
         # Not `close`: a finalizer runs in any thread at any time, even within a call.
         self._finalizer = weakref.finalize(self, _leave, self._jvm, self._held)
@@ -116,7 +116,7 @@ class Simulator:
         return reply
 
     def look(self) -> str:
-        """Return what `look around` would answer now, without the moment that it takes."""
+        """Return the answer to `look around` now, without the moment that it takes."""
         with self.aside() as ask:
             return str(ask(self._server, "freeActionLook"))
 
@@ -126,7 +126,7 @@ class Simulator:
             return int(self._call(gateway, self.game, "getCurIterations"))
 
     def objects(self) -> list[str]:
-        """List the names of what can be named now."""
+        """List the names that can be used now."""
         return self._texts("getPossibleObjects")
 
     def possible_actions(self) -> list[str]:
@@ -144,7 +144,7 @@ class Simulator:
             return str(ask(self._server, "step", word))
 
     def solve(self, task: str, variation: int, *, tours: int = 0) -> tuple[str, ...]:
-        """Return the simulator's own solution of a task; may take a second.
+        """Return the simulator's own solution of a task, in up to a second.
 
         Some solutions search the house. The simulator would find a route through it at random, and
         keep it for all later solutions; it is given ours.

@@ -78,7 +78,7 @@ PAPER_TEST_SIZES: dict[str, int] = {
 
 
 class TaskVariation(NamedTuple):
-    """What the simulator loads."""
+    """A task of the simulator."""
 
     task: str
     variation: int
@@ -118,7 +118,7 @@ class SciWorldTasks(TaskSet):
         return self._numbers[split]
 
     def game(self, number: int) -> TaskVariation:
-        """Return what a number means to the simulator.
+        """Return the simulator's task of a number.
 
         Raises:
             UnknownTask: there is no such task.
@@ -132,16 +132,16 @@ class SciWorldTasks(TaskSet):
         return self._games[number]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (row of the paper's table, else the simulator's task name; split)."""
+        """Return (row of the paper's table or the simulator's task name, split)."""
         game = self.game(number)
         return _subtask_of(game.task), _split_of(game)
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
-        """Return what a `tasks=` filter may call a task: id, number, subtask or task name."""
+        """Return the labels of a task: id, number, subtask or task name."""
         return (*super().labels(spec), self.game(spec.number).task)
 
     def _paper_test(self, numbers: Iterable[int]) -> list[int]:
-        """Take the tasks of each row whose hashes come first: nobody chose them."""
+        """Take the tasks of each row by the order of their hashes."""
         left = dict(PAPER_TEST_SIZES)
         chosen = []
         for number in sorted(numbers, key=_hash_of):

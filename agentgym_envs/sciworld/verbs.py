@@ -1,4 +1,4 @@
-"""Lists SciWorld's actions: the verbs that the simulator reads, and their wording for policies."""
+"""Lists SciWorld's actions: the simulator's verbs, and their wording for policies."""
 
 from __future__ import annotations
 

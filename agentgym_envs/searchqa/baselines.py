@@ -133,7 +133,7 @@ def _by_rule(rule: str, text: str) -> str:
 
 
 def _read_off(passage: Passage, text: str) -> str | None:
-    """Return what the sentence of a passage that fits a question best adds to it."""
+    """Return the part of a passage's best fitting sentence that the question lacks."""
     asked = set(words(text))
     pattern = next(pattern for words_for, pattern in _KINDS if words_for.search(text))
     sentences = _SENTENCE_END.split(passage.text)

@@ -45,7 +45,7 @@ class OriginalReactParser(TagReactParser):
 
     @property
     def instructions(self) -> str:
-        """What the policy is told about the format."""
+        """The instructions of the format."""
         return "Write your thoughts inside <think> and </think>, then one action, and stop."
 
     def parse(self, completion: str) -> str:
@@ -54,7 +54,7 @@ class OriginalReactParser(TagReactParser):
 
 
 class AgentGymEpisode(Episode):
-    """A question as the original asks it; arguments as `Episode`."""
+    """A question as the original asks it, with the arguments of `Episode`."""
 
     instructions = prompts.COMPAT_INSTRUCTIONS
     verbs = tuple(verb for verb in prompts.VERBS if verb.name in TAGS)

@@ -1,4 +1,4 @@
-"""Has a Python program count its own work, so that a limit on it is the same on every machine.
+"""Makes a Python program count its own work, for limits that equal on every machine.
 
 A step is a turn of a loop or of a comprehension, or a call of a function that the program defines.
 The count is written into the program's text, on the lines that are there; `Counted.restored` takes
@@ -82,7 +82,7 @@ class Counted:
         return "\n".join(shown)
 
     def _restore(self, shown: list[str], place: int, number: int) -> None:
-        """Take what was put into a line out of where it is shown, and out of the marks below."""
+        """Remove the counting from a line where it is shown, and from the marks below."""
         source = self._lines[number]
         indent = len(source) - len(source.lstrip())
         if place >= len(shown) or shown[place].strip() != source.strip():
@@ -116,7 +116,7 @@ def _encoded(program: str) -> bytes:
 
 
 def _steps(body: list[ast.stmt]) -> Iterator[Insertion]:
-    """Yield what counts the steps of a program, outer parts before inner ones."""
+    """Yield the statements that count the steps of a program, outer parts first."""
     left: list[ast.AST] = list(reversed(body))
     while left:
         node = left.pop()

@@ -1,4 +1,4 @@
-"""Searches, opens documents page by page, and remembers what was read."""
+"""Searches, opens documents page by page, and remembers the texts that were read."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Desk:
         return any(passage.passage_id in ids for passage in self._read.values())
 
     def search(self, query: str) -> list[Hit]:
-        """Search and take note of what is shown.
+        """Search and remember the passages that are shown.
 
         Raises:
             EnvFailure: the retriever broke.
@@ -136,7 +136,7 @@ class Desk:
         return passage.title, self._titled(passage.title)
 
     def _titled(self, title: str) -> Sequence[Passage]:
-        """Return a document by its title: the corpus' own, or what has been read of it."""
+        """Return a document by its title, of the corpus or of the passages that were read."""
         if self.corpus is not None:
             document_id = self.corpus.find_title(title)
             if document_id is not None:

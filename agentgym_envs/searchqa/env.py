@@ -109,7 +109,7 @@ class SearchQAEnv(GameEnv[Episode]):
 
     @property
     def desk(self) -> Desk:
-        """What the current question's searches and pages have shown.
+        """The texts that the current question's searches and pages have shown.
 
         Raises:
             ResetNeeded: there has been no reset yet.

@@ -23,7 +23,7 @@ _NO_ACTION = f"This is no action. Write exactly one of {forms(prompts.VERBS)}."
 
 
 class Episode(Game):
-    """One question being answered: what the default mode and the original have in common.
+    """One question being answered: the common part of the default mode and the original.
 
     Args:
         question: the question.
@@ -57,7 +57,7 @@ class Episode(Game):
         return {"f1": self.f1, "documents": list(self.desk.titles)}
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves along the oracle hops, from what has been read."""
+        """Yield moves along the oracle hops, by the texts that were read."""
         can_open = any(verb.name == "open" for verb in self.verbs)
         return Expert(self.question, self.desk, can_open=can_open).moves()
 

@@ -36,7 +36,7 @@ class Expert:
         self.can_open = can_open
 
     def moves(self) -> Iterator[ExpertMove]:
-        """Yield moves; play each before taking the next."""
+        """Yield moves, each to be played before the next is taken."""
         if not self.question.hops:
             yield from self._moves_without_hops()
             return
@@ -63,7 +63,7 @@ class Expert:
                     return
 
     def _queries(self, hop: Hop) -> list[str]:
-        """List what to search for, in order, until the passage is shown.
+        """List the searches to try, in order, until the passage is shown.
 
         First the hop's own query; then with the question's relation words; the question itself;
         and with one name after the other written twice, which moves the search towards it.
@@ -89,7 +89,7 @@ class Expert:
         return list(dict.fromkeys(queries))
 
     def _known_words(self) -> set[str]:
-        """Return every word of the question and of what has been read."""
+        """Return every word of the question and of the texts that were read."""
         known = set(_words(self.question.text))
         for passage in self.desk.read_passages:
             known.update(_words(f"{passage.title} {passage.text}"))
@@ -137,7 +137,7 @@ class Expert:
             yield ExpertMove(f"<answer>{answer}</answer>", f"Answer: {answer}.")
 
     def _answer_read(self) -> str | None:
-        """Return the first accepted answer that stands in what has been read."""
+        """Return the first accepted answer that stands in the texts that were read."""
         texts = [f" {normalise(f'{p.title} {p.text}')} " for p in self.desk.read_passages]
         for answer in self.question.answers:
             plain = normalise(answer)

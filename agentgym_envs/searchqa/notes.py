@@ -25,13 +25,13 @@ class Notes:
         self._fresh: list[tuple[str, str]] = []
 
     def add(self, hop: Hop, read: Iterable[Passage]) -> None:
-        """Note what a hop has found.
+        """Note the result of a hop.
 
         Args:
             hop: the hop.
             read: the passages read that hold its answer.
         """
-        self._fresh.append((f"{hop.query}: {hop.answer}", _finding(hop, list(read))))
+        self._fresh.append((f"{hop.query}: {hop.answer}", _best_sentence(hop, list(read))))
 
     def thought(self, last: str) -> str:
         """Write a thought that ends in `last`."""
@@ -42,8 +42,8 @@ class Notes:
         return " ".join([*parts, last])
 
 
-def _finding(hop: Hop, read: list[Passage]) -> str:
-    """Quote the sentence that tells most of what the hop asks."""
+def _best_sentence(hop: Hop, read: list[Passage]) -> str:
+    """Quote the sentence that shares most words with the hop's question."""
     quotes = [
         (_weight(sentence, hop, passage), -number, passage.title, sentence)
         for number, passage in enumerate(read)
@@ -54,7 +54,7 @@ def _finding(hop: Hop, read: list[Passage]) -> str:
 
 
 def _weight(sentence: str, hop: Hop, passage: Passage) -> int:
-    """Count the hop's words in a sentence, names twice; the title's say nothing there."""
+    """Count the hop's words in a sentence, names twice and the title's not at all."""
     answer = normalise(hop.answer)
     about = set(normalise(passage.title).split())
     in_sentence = set(normalise(sentence).split())

@@ -1,4 +1,4 @@
-"""Writes what a policy reads: the rules, search results, documents and outputs.
+"""Writes the policy's texts: the rules, search results, documents and outputs.
 
 The form of what was found, `<information>Doc 1(Title: T) text ...</information>`, is AgentGym's.
 """
@@ -58,7 +58,7 @@ NOTHING_FOUND = "Nothing was found. Use other words."
 
 
 def information(text: str) -> str:
-    """Put the block around what was found."""
+    """Put the block around the search results."""
     return f"<information>{text}</information>"
 
 
@@ -71,12 +71,12 @@ def passages_text(passages: Iterable[tuple[str, str]]) -> str:
 
 
 def page_text(title: str, page: int, pages: Sequence[str]) -> str:
-    """Write one page of a document; `page` counts from 1."""
+    """Write one page of a document, where `page` counts from 1."""
     where = f", page {page} of {len(pages)}" if len(pages) > 1 else ""
     more = f'\n(To read on, open "{title} | page {page + 1}".)' if page < len(pages) else ""
     return f"Document(Title: {title}{where}) {pages[page - 1]}{more}"
 
 
 def output(text: str) -> str:
-    """Put the block around what a program printed."""
+    """Put the block around a program's output."""
     return f"<output>{text}</output>"

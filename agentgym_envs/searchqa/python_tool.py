@@ -68,7 +68,7 @@ _TOO_MANY_STEPS = f"TimeoutError: stopped after {MAX_STEPS:,} steps"
 
 
 class ProgramRun(NamedTuple):
-    """What came of a program.
+    """The result of a program.
 
     Attributes:
         text: what it printed, the value of its last line, or its error; never empty.
@@ -96,7 +96,7 @@ def check_sandbox() -> None:
 
 
 def run_python(program: str) -> str:
-    """Run a program in the sandbox and return what it printed, its last value, or its error."""
+    """Run a program in the sandbox and return its output, its last value, or its error."""
     return run_program(program).text
 
 
@@ -158,7 +158,7 @@ def _attempt(program: str) -> ProgramRun:
 
 
 def _run(session: Any, program: str) -> ProgramRun:
-    """Run a program in a session of its own; what it printed is left out where a limit ends it."""
+    """Run a program in a session of its own, without its output if a limit ends it."""
     source, printed = _source(program), _Printed()
     if source is None:
         return ProgramRun(_RETURNS, False)
@@ -242,7 +242,7 @@ def _source(program: str) -> _Source | None:
 
 
 class _Printed:
-    """Keeps the beginning of what a program prints, and counts the rest."""
+    """Keeps the beginning of a program's output, and counts the rest."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -288,7 +288,7 @@ def _too_slow() -> str:
 
 
 class _Workers:
-    """The sandbox's worker processes, started by the first program; one pool a process."""
+    """The sandbox's worker processes, one pool a process, started by the first program."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -88,7 +88,7 @@ class QuestionSet:
             ) from None
 
     def explain_empty(self, split: str) -> str:
-        """Say why one of `SPLITS` holds no question; empty where there is nothing to say."""
+        """Return why one of `SPLITS` holds no question, or an empty text."""
         return f"{self.source} was made without paper_test=" if split == "paper_test" else ""
 
     def question(self, number: int) -> Question:

@@ -1,4 +1,4 @@
-"""Scores an answer against the accepted ones: exact match and F1 after SQuAD's normalisation.
+"""Scores an answer against the accepted ones by exact match and F1, normalised as SQuAD.
 
 The normalisation and both measures are those of Rajpurkar et al. (arXiv 1606.05250, section 6.1).
 Deviations:

@@ -1,4 +1,4 @@
-"""Opens questions and corpora; the environments of a process share what is loaded."""
+"""Opens questions and corpora, which the environments of a process share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Source:
 def open_source(
     data_dir: str | Path | QuestionSet | None, corpus: str | Path | Corpus | None
 ) -> Source:
-    """Return a fictional world, or other questions; files are loaded once per process.
+    """Return a fictional world, or other questions, whose files are loaded once per process.
 
     Args:
         data_dir: the questions' folder or hub name, the questions, or the folder of a world; None

@@ -80,7 +80,7 @@ class TagReactParser:
 
     @property
     def instructions(self) -> str:
-        """What the policy is told about the format."""
+        """The instructions of the format."""
         return (
             "First think, inside <think> and </think>. Then write one action and stop: the first "
             "action after your thoughts counts, nothing after it is read."

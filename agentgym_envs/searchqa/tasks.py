@@ -1,4 +1,4 @@
-"""Makes a set of questions a task set; a question's family is its subtask."""
+"""Makes a set of questions a task set, in which a question's family is its subtask."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SearchQATasks(TaskSet):
         return self.questions.numbers(split)
 
     def explain_empty(self, split: str) -> str:
-        """Say what the question set says of it."""
+        """Return the question set's reason."""
         return self.questions.explain_empty(split)
 
     def describe(self, number: int) -> tuple[str, str]:
@@ -47,6 +47,6 @@ class SearchQATasks(TaskSet):
         return question.family, question.split
 
     def labels(self, spec: TaskSpec) -> tuple[str | int, ...]:
-        """Return what a `tasks=` filter may call a task: id, number, family or structure."""
+        """Return the labels of a task: id, number, family or structure."""
         structure = self.questions.question(spec.number).structure
         return (*super().labels(spec), *([structure] if structure else []))

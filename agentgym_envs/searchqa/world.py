@@ -1,4 +1,4 @@
-"""Reads a fictional world, its passages and questions: the one that is shipped, or a fresh one.
+"""Reads a fictional world, its passages and questions: the shipped one, or a fresh one.
 
 `python -m worlds searchqa` makes them: a row about the world, and then one per passage and per
 question.
@@ -25,7 +25,7 @@ def embedded_world() -> tuple[Corpus, QuestionSet]:
 
 
 def load_world(folder: str | Path) -> tuple[Corpus, QuestionSet]:
-    """Return the passages and the questions of a world; both name its version and its hash.
+    """Return the passages and questions of a world, which name its version and its hash.
 
     Raises:
         ValueError: the content is damaged, or not what `world.json` says.

@@ -1,4 +1,4 @@
-"""Reads BIRD's questions from its files, under the numbers that AgentGym's server gives them.
+"""Reads BIRD's questions from its files, under the numbers of AgentGym's server.
 
 A folder holds `train/train.json`, `train/train_tables.json` and `train/train_databases/`, and the
 same of `dev`; one of the two is enough. The numbers 0 to 9427 are the training questions in their
@@ -81,7 +81,7 @@ class BirdQuestions(Questions):
             ) from error
 
     def schema(self, name: str) -> Schema:
-        """Return what BIRD's files say of a database."""
+        """Return the schema of a database from BIRD's files."""
         return self.schemas[name]
 
     def _read(self, name: str, digest: Any) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What AgentGym's SQLGym shows: a database in words, a result as Python prints it.
+"""Writes the texts of AgentGym's SQLGym: a database in words, a result as Python prints it.
 
 Follows AgentGym 3ef9235d and `sqlgym` 0.1.2.
 """

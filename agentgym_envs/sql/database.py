@@ -1,4 +1,4 @@
-"""Runs a policy's statements on a SQLite database: read-only, bounded, and the same every time.
+"""Runs a policy's statements on a SQLite database: read-only, bounded, deterministic.
 
 Each statement runs in a process of its database's own (`agentgym_envs.sql.worker`), so that what it
 takes can be bounded, and nobody waits behind another one's.
@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.machinery.cancellation import ended_by
-from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.machinery.cancellation import on_cancel
+from agentgym_envs.machinery.exits import describe_returncode
 from agentgym_envs.sites.content import open_content
 from agentgym_envs.sites.state import NOW
 from agentgym_envs.sql.values import Row
@@ -69,11 +69,14 @@ _EXPLAIN = re.compile(r"explain\b", re.IGNORECASE)
 
 
 class StatementError(ValueError):
-    """A statement that cannot be run; the message says why, and what is allowed."""
+    """A statement cannot be run.
+
+    The message says why, and what is allowed.
+    """
 
 
 class Result(NamedTuple):
-    """What a statement gave.
+    """The result of a statement.
 
     Attributes:
         columns: their names.
@@ -146,7 +149,7 @@ class Database:
             try:
                 is_answer, content = worker.ask((statement, limit), self._limits.seconds)
             except EOFError:
-                if worker.cause_of_death == exit_in_words(-signal.SIGXCPU):
+                if worker.cause_of_death == describe_returncode(-signal.SIGXCPU):
                     raise StatementError(too_slow(self._limits)) from None
                 continue  # something else may have killed an idle one
             with _lock:
@@ -223,7 +226,7 @@ class _Process:
         with ExitStack() as failing:
             failing.callback(self.end)  # its answer would be taken for the next one's
             try:
-                with ended_by(self._process.kill):
+                with on_cancel(self._process.kill):
                     self._pipe.send_bytes(pickle.dumps(message))
                     if not self._pipe.poll(patience):
                         raise EnvFailure(f"SQLite gave no answer within {patience:.0f} s")
@@ -236,7 +239,7 @@ class _Process:
     @property
     def cause_of_death(self) -> str:
         """How the process ended."""
-        return exit_in_words(self._process.wait())
+        return describe_returncode(self._process.wait())
 
     def end(self) -> None:
         """End the process, whatever it is doing."""

@@ -159,7 +159,7 @@ class SQLEnv(TextEnv):
         return self._ended(text, why)
 
     def why_wrong(self, result: Result) -> str:
-        """Return why a result is not the answer; empty where it is."""
+        """Return why a result is not the answer, or an empty text where it is."""
         expected = self.question.rows
         if result.has_more:
             return f"it has more than {len(result.rows):,} rows"
@@ -238,7 +238,7 @@ class SQLEnv(TextEnv):
 
 
 def _parts(action: str) -> tuple[str, str]:
-    """Return a verb and its argument; a statement alone is a query, anything else no verb."""
+    """Return a verb and its argument, of which a statement alone is a query."""
     if _STATEMENT.match(action, beginning_of(action)):
         return "query", action
     match = _ACTION.fullmatch(action)

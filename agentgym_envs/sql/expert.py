@@ -1,4 +1,4 @@
-"""Answers questions as somebody does who knows SQL, and by two rules that read hardly anything."""
+"""Answers questions as someone who knows SQL, and by two rules that read hardly anything."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def gold_move(question: Question) -> ExpertMove:
 
 
 def commonest_answer(question: Question, questions: Questions) -> Iterator[ExpertMove]:
-    """Yield what was commonest among the training questions that begin alike."""
+    """Yield the commonest answer among the training questions that begin alike."""
     rows = _commonest(questions).get(_beginning(question)) or ((1,),)
     values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
     yield ExpertMove(f"answer VALUES {values}")
 
 
 def counted_table(question: Question, database: Database) -> Iterator[ExpertMove]:
-    """Yield the number of rows of the table that the question names first; else of the first."""
+    """Yield the number of rows of the first table that the question names, else of the first."""
     words = question.text.lower().replace("-", " ").split()
     named = [table for word in words for table in database.tables if word.startswith(table[:-1])]
     yield ExpertMove(f"answer SELECT count(*) FROM {[*named, *database.tables][0]}")

@@ -13,7 +13,7 @@ programs round halves up, down or to even."""
 
 
 def difference(expected: Sequence[Row], actual: Sequence[Row], *, is_ordered: bool) -> str:
-    """Return why a result is not the expected one; empty where it is.
+    """Return why a result is not the expected one, or an empty text where it is.
 
     Rows count in any order, unless the question asks for one; columns count in theirs.
 

@@ -87,13 +87,13 @@ class Questions:
         return site_database(name)
 
     def schema(self, name: str) -> Schema:
-        """Return what the original's prompt says of a database."""
+        """Return the description of a database in the original's prompt."""
         return schema_of(name, self.database(name))
 
 
 @cache
 def load_questions(folder: Path = EMBEDDED) -> Questions:
-    """Return the questions of a folder, read once per process; their source names version and hash.
+    """Return the questions of a folder, read once per process, with version and hash.
 
     Raises:
         ValueError: the content is damaged, or was made over other databases than are shipped.

@@ -7,7 +7,7 @@ from agentgym_envs.sql.questions import Questions
 
 
 class SQLTasks(ListedTasks):
-    """Questions by split; a subtask is their level.
+    """Questions by split, in which a subtask is their level.
 
     Args:
         questions: all of them.

@@ -1,4 +1,4 @@
-"""Makes `recipes.json`, the table of Minecraft 1.16.2's recipes, from the `minecraft-data` package.
+"""Makes `recipes.json`, Minecraft 1.16.2's recipes, from the `minecraft-data` package.
 
     python -m agentgym_envs.textcraft.build_table PATH [--output recipes.json]
 

@@ -1,4 +1,4 @@
-"""Turns Minecraft's recipes into a graph without circles, by the rules of AgentGym's TextCraft."""
+"""Turns Minecraft's recipes into an acyclic graph, by the rules of AgentGym's TextCraft."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentgym_envs.textcraft.recipes import Recipe
 def clean(
     recipes: Iterable[Recipe], generics: Mapping[str, Sequence[str]]
 ) -> tuple[list[Recipe], list[str]]:
-    """Drop what the original drops.
+    """Drop the recipes that the original drops.
 
     Args:
         recipes: all recipes, in the order in which the original would meet them: when two make a

@@ -31,11 +31,11 @@ _RECIPE_GROUPS = frozenset(
 
 
 class _ActionFailed(Exception):
-    """What the original answers with its message."""
+    """The original's answer with its message."""
 
 
 class OriginalState:
-    """An inventory under the original's rules; has what `CraftingState` has.
+    """An inventory under the original's rules, with the attributes of `CraftingState`.
 
     Args:
         book: the recipes.
@@ -51,7 +51,7 @@ class OriginalState:
 
     @property
     def inventory(self) -> dict[str, int]:
-        """What is held, by name."""
+        """The amounts held, by name."""
         return {_name(identifier): count for identifier, count in self._held.items()}
 
     def act(self, text: str) -> tuple[str, bool]:

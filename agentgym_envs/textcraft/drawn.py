@@ -85,7 +85,7 @@ def drawn_task(name: str, number: int) -> DrawnTask:
 
 @dataclass
 class _Thing:
-    """A made thing before it has a name: what one use of its recipe gives and takes.
+    """A made thing before it has a name: the costs and the yield of one use of its recipe.
 
     Attributes:
         count: how many are made at once.
@@ -100,7 +100,7 @@ class _Thing:
 
 @dataclass
 class _Tree:
-    """What a goal is made of.
+    """The recipes and ingredients of a goal.
 
     Attributes:
         things: the goal first, every other after those that it goes into.
@@ -173,7 +173,7 @@ def _named(names: Names, tree: _Tree) -> list[Recipe]:
 
 
 def _distractors(dice: Dice, names: Names, recipes: list[Recipe]) -> list[Recipe]:
-    """Return recipes of things that the goal does not need, made of what it needs and of others."""
+    """Return recipes of things that the goal does not need, made of its things and others."""
     pool = list(dict.fromkeys(name for recipe in recipes for _, name in recipe.ingredients))
     heights = {recipe.output: 2 for recipe in recipes}
     unneeded = [names.raw() for _ in range(1 + len(recipes) // 6)]

@@ -19,7 +19,7 @@ SPLITS = {
 
 
 class DrawnTasks(ListedTasks):
-    """A book and a goal for each number; subtasks say how many crafts the goal takes.
+    """A book and a goal for each number, in subtasks by the number of crafts.
 
     Args:
         name: one of `KINDS`.

@@ -1,4 +1,4 @@
-"""TextCraft: craft a goal item from what can be fetched, by recipes that the task shows.
+"""TextCraft: craft a goal item from fetched ones, by recipes that the task shows.
 
 The scenario of AgentGym on the recipes of Minecraft 1.16.2, or on made-up books whose goals take 1
 to 60 crafts. `compat="agentgym"` gives the original's messages and rules.
@@ -121,7 +121,10 @@ class TextCraftEnv(TextEnv):
         return self._goals.first_observation(self.task.number)
 
     def apply(self, action: str) -> Outcome:
-        """Play one action; crafting the goal pays 1 and ends the episode."""
+        """Play one action.
+
+        Crafting the goal gives a reward of 1 and ends the episode.
+        """
         observation, is_valid = self._state.act(action)
         success = self._state.success
         return Outcome(observation, float(success), success, success=success, is_valid=is_valid)

@@ -70,7 +70,7 @@ class Plan:
 
 
 def plan(book: RecipeBook, goal: str, inventory: Mapping[str, int] | None = None) -> Plan:
-    """Return a plan with the fewest actions; among equals the first in the book's order.
+    """Return a plan with the fewest actions, of equals the first in the book's order.
 
     Args:
         book: the recipes.
@@ -88,7 +88,7 @@ def plan(book: RecipeBook, goal: str, inventory: Mapping[str, int] | None = None
 
 @dataclass(frozen=True)
 class _Node:
-    """A partial plan: jobs so far, what is still missing, what is left of the inventory."""
+    """A partial plan: jobs so far, missing items, and the rest of the inventory."""
 
     jobs: tuple[Job, ...]
     missing: Mapping[str, int]  # craftable items
@@ -180,11 +180,11 @@ class _Search:
         return _Node((*node.jobs, job), missing, wanted_as, fetches, left, cost)
 
     def _bound(self, node: _Node) -> int:
-        """Count what a plan from this node takes at least."""
+        """Return the least number of actions of a plan from this node."""
         return node.cost + sum(ceil(n / self._yield(item)) for item, n in node.missing.items())
 
     def _promise(self, node: _Node) -> int:
-        """Guess what a plan from this node takes; only the order of the search rests on it."""
+        """Estimate the actions of a plan from this node, only for the order of the search."""
         return node.cost + sum(
             ceil(n / self._yield(item)) - 1 + self._once(item) for item, n in node.missing.items()
         )

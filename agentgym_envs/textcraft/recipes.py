@@ -105,7 +105,7 @@ class RecipeBook:
             self._height(name, ())
 
     def recipes_of(self, name: str) -> Sequence[Recipe]:
-        """Return the recipes that make an item, in order; none for base items."""
+        """Return the recipes that make an item, in order, or none for base items."""
         return self._of.get(name, ())
 
     def is_craftable(self, name: str) -> bool:
@@ -150,7 +150,7 @@ class RecipeBook:
         return tuple(sorted(made, key=lambda name: (self.depth(name), name)))
 
     def depth(self, name: str) -> int:
-        """Return how many recipes deep an item is at least; 0 for base items."""
+        """Return how many recipes deep an item is at least, 0 for base items."""
         known = self._depths.get(name)
         if known is None:
             known = min(
@@ -164,7 +164,7 @@ class RecipeBook:
         return known
 
     def height(self, name: str) -> int:
-        """Return the longest chain of recipes below an item; above that of all it is made from."""
+        """Return the longest chain of recipes below an item, plus one."""
         return self._heights.get(name, 0)
 
     def closure(self, name: str) -> tuple[Recipe, ...]:

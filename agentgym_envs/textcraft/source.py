@@ -114,7 +114,7 @@ def _read(name: str, text: str) -> _Entry | None:
 
 
 def _ingredient(value: Any) -> tuple[str, bool]:
-    """Return an ingredient's name and whether it is a tag; of alternatives, the first counts."""
+    """Return an ingredient's name, the first of alternatives, and whether it is a tag."""
     if isinstance(value, list):
         value = value[0]
     if isinstance(value, str):  # the format since Minecraft 1.21.2

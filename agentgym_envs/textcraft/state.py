@@ -19,7 +19,7 @@ _HELP = (
 
 
 class _Impossible(Exception):
-    """An action that cannot be played; its message is the observation."""
+    """An action that cannot be played, whose message is the observation."""
 
 
 class CraftingState:

@@ -1,4 +1,4 @@
-"""Maps a TextCraft task's number to its goal, what it shows and its split."""
+"""Maps a TextCraft task's number to its goal, its shown recipes and its split."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def command_list(book: RecipeBook, goal: str, seed: int | str) -> tuple[str, ...
 
 
 def first_observation(commands: Iterable[str], goal: str) -> str:
-    """Write what a task begins with."""
+    """Write a task's first observation."""
     return "Crafting commands:\n" + "\n".join(commands) + f"\n\nGoal: craft {goal}."
 
 

@@ -1,4 +1,4 @@
-"""Puts an expert's plan into words: short lines that a small language model can imitate by copying.
+"""Puts an expert's plan into short lines that a small language model can imitate.
 
 The first thought writes the whole plan, top down, one item a line, with the command that makes it
 and how often, or `get`. The moves then go through the lines from the last to the first, and every
@@ -66,7 +66,7 @@ def plan_lines(plan: Plan) -> tuple[PlanLine, ...]:
 
 
 def plan_moves(plan: Plan) -> Iterator[ExpertMove]:
-    """Yield a plan's moves; the first one's thought writes the plan."""
+    """Yield a plan's moves, with the plan in the first one's thought."""
     lines = plan_lines(plan)
     head = "".join(f"\n{number}. {line.text}" for number, line in enumerate(lines, 1))
     thought = f"Plan:{head}\n"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import COMPRESSED, open_text, write_whole
+from agentgym_envs.content.files import COMPRESSED, open_text, write_atomically
 from agentgym_envs.content.row_files import PARQUET, read_rows
 from agentgym_envs.core.item_ids import own_id
 from agentgym_envs.registration.registry import resolve_env_id
@@ -150,7 +150,7 @@ def write_agenttraj(
     earlier = list(read_rows(path)) if append and path.exists() else []
     new = [to_item(t) for t in trajectories if t.turns and t.status != "failed"]
     content = (json.dumps(earlier + new, indent=4) + "\n").encode()
-    write_whole(path, gzip.compress(content) if path.suffix == COMPRESSED else content)
+    write_atomically(path, gzip.compress(content) if path.suffix == COMPRESSED else content)
     return len(new)
 
 

@@ -1,4 +1,4 @@
-"""Reads the rows in which others publish conversations: ShareGPT, OpenAI's messages, TRL's pairs.
+"""Reads published conversations: ShareGPT's rows, OpenAI's messages, TRL's pairs.
 
     {"system": ..., "conversations": [{"from": "human", "value": ...}, {"from": "gpt", ...}, ...]}
     {"messages": [{"role": "user", "content": ...}, {"role": "assistant", "content": ...}]}

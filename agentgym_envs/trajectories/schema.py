@@ -1,4 +1,4 @@
-"""Checks the JSON values of trajectories, and names what is wrong with one."""
+"""Checks the JSON values of trajectories, and names the errors of one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _IN_WORDS: dict[type, str] = {
 
 
 def problem_of(record: Any) -> str | None:
-    """Return in words why JSON values are not those of a trajectory; None where they are.
+    """Return in words why JSON values are not those of a trajectory, or None where they are.
 
     Values that may be left out are checked where they are there.
     """

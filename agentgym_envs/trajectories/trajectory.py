@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.content.files import COMPRESSED, end_last_line, open_bytes, replacing
+from agentgym_envs.content.files import COMPRESSED, atomic_write, end_last_line, open_bytes
 from agentgym_envs.trajectories.schema import problem_of
 
 COMPRESSION = 1
@@ -62,7 +62,10 @@ class TokenTrace:
         self.logprobs += [0.0] * len(ids)
 
     def turn_ends(self) -> list[int]:
-        """Return where in the completion each turn ends; given ids stand between two turns."""
+        """Return where in the completion each turn ends.
+
+        Given ids stand between two turns.
+        """
         following = [*self.action_mask[1:], 0]
         pairs = zip(self.action_mask, following, strict=False)
         return [place + 1 for place, (own, other) in enumerate(pairs) if own and not other]
@@ -235,7 +238,7 @@ class Trajectory:
 
     @property
     def cost(self) -> float | None:
-        """Sum of the completions' costs; None where neither a server nor a price list gives any."""
+        """The sum of the completions' costs, or None where no cost is known."""
         costs = [turn.call.cost for turn in self.turns if turn.call and turn.call.cost is not None]
         return sum(costs) if costs else None
 
@@ -318,7 +321,7 @@ def write_jsonl(
             end_last_line(path)
         _write_lines(path, "ab", trajectories, is_compressed=is_compressed)
         return
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         _write_lines(unfinished, "wb", trajectories, is_compressed=is_compressed)
 
 
@@ -337,7 +340,7 @@ def _write_lines(
 def read_jsonl(
     path: str | Path, *, on_problem: Callable[[str], None] | None = None
 ) -> Iterator[Trajectory]:
-    """Read what `write_jsonl` wrote, one trajectory at a time.
+    """Read a file of `write_jsonl`, one trajectory at a time.
 
     Args:
         path: the file.

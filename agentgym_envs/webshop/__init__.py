@@ -1,1 +1,1 @@
-"""WebShop: buy what an instruction asks for in a shop of made-up products."""
+"""WebShop: buy the product that an instruction asks for in a shop of made-up products."""

@@ -1,4 +1,4 @@
-"""Reads the shop that is shipped, or a fresh one: its products, and what shoppers are asked to buy.
+"""Reads the shipped shop or a fresh one: its products, and the shoppers' instructions.
 
 `python -m worlds webshop` makes it: a row about the shop, and then one per product and per goal.
 """
@@ -26,7 +26,7 @@ NO_LIMIT = 1_000_000.0
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a customer wrote; `score` is 1 to 5 stars."""
+    """A customer's review, with a `score` of 1 to 5 stars."""
 
     title: str
     score: str
@@ -35,7 +35,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What is for sale.
+    """A product for sale.
 
     Attributes:
         asin: its number, as links show it.
@@ -70,7 +70,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a shopper is asked to buy.
+    """A shopper's instruction.
 
     Attributes:
         product: the product that the instruction was drawn from.
@@ -114,7 +114,7 @@ class Shop:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """What searches look through, of each product as much as in the original's index."""
+        """The searchable texts of each product, as long as in the original's index."""
         passages = [
             Passage(number, product.title, _searchable(product), number, 0)
             for number, product in enumerate(self.products)

@@ -117,7 +117,10 @@ class WebShopEnv(TextEnv):
         return self._text()
 
     def apply(self, action: str) -> Outcome:
-        """Search or click; buying pays and ends the episode."""
+        """Search or click.
+
+        Buying gives the reward and ends the episode.
+        """
         name, argument = (_original_parts if self.is_agentgym_compat else _parts)(action)
         if name == "search" and argument and self.visit.has_search_bar:
             self.visit.search(argument)
@@ -141,7 +144,7 @@ class WebShopEnv(TextEnv):
         )
 
     def available_actions(self) -> list[str] | None:
-        """List the clicks that the page offers; None at the search bar, which takes any words.
+        """List the clicks that the page offers, or None at the search bar, which takes any words.
 
         Raises:
             ResetNeeded: there has been no reset yet.
@@ -152,7 +155,7 @@ class WebShopEnv(TextEnv):
         return [f"click[{name}]" for name in self.visit.clickables]
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield moves from the page at hand; they may end in the best of several imperfect ones."""
+        """Yield moves from the current page, which may buy the best of several imperfect ones."""
         return Shopper(self.visit, self.task_goal, lambda: self.num_turns_left).moves()
 
     def _text(self, reward: Reward | None = None) -> str:
@@ -183,7 +186,7 @@ class WebShopEnv(TextEnv):
 
 
 def _parts(action: str) -> tuple[str, str]:
-    """Return a verb and its argument; two empty texts where it is neither of the two verbs."""
+    """Return a verb and its argument, or two empty texts for no verb."""
     match = _ACTION.fullmatch(action.strip())
     if match is None:
         return "", ""
@@ -192,7 +195,7 @@ def _parts(action: str) -> tuple[str, str]:
 
 
 def _original_parts(action: str) -> tuple[str, str]:
-    """Return what is before and within the last brackets of the first line, as the original."""
+    """Return the text before and within the last brackets of the first line, as the original."""
     line, _, _ = action.partition("\n")
     end = line.rfind("]")
     start = line.rfind("[", 1, max(end - 1, 0))

@@ -21,12 +21,12 @@ _TURNS_TO_READ = 4
 
 
 def click(name: str, thought: str = "") -> ExpertMove:
-    """Return a click on something; names are in lower case."""
+    """Return a click on something, by its name in lower case."""
     return ExpertMove(f"click[{name.lower()}]", thought)
 
 
 class Shopper:
-    """Buys what an instruction asks for, by what it has read.
+    """Buys the product that an instruction asks for, by the pages that were read.
 
     It opens those hits that look to be of the kind and within the price and whose titles deny no
     attribute, first those whose titles affirm most, and buys the first whose pages show all options
@@ -124,7 +124,7 @@ class Shopper:
         return bool(denial) and denial in text.lower()
 
     def _settle(self) -> Iterator[ExpertMove]:
-        """Yield moves that buy the best of what was seen, which another page may show."""
+        """Yield moves that buy the best product seen, which another page may show."""
         visit = self._visit
         shown = [self._best[1]] if self._best else visit.shown_hits[:1]
         for product in shown:
@@ -135,7 +135,7 @@ class Shopper:
 
 
 def _search_words(goal: Goal, *, with_attributes: bool) -> str:
-    """Return the words of the instruction that say what is asked for, kind first."""
+    """Return the words of the instruction that describe the product, kind first."""
     query = goal.product.query
     is_named = query in goal.instruction.lower()
     kind = query if is_named else _PRICE_CLAUSE.sub("", goal.instruction)
@@ -164,7 +164,7 @@ def _value(product: Product, name: str, asked: str) -> str | None:
 
 
 def _buy(product: Product, goal: Goal, thought: str) -> Iterator[ExpertMove]:
-    """Yield moves from a product's page; the thought is that of the last one."""
+    """Yield moves from a product's page, the last one with the thought."""
     for name, asked in goal.options:
         value = _value(product, name, asked)
         if value is not None:

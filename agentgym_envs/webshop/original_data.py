@@ -1,4 +1,4 @@
-"""Reads the original WebShop's files, and draws its goals from them as AgentGym's server does.
+"""Reads the original WebShop's files, and draws its goals from them as its server does.
 
 The files are `items_shuffle*.json` (products), `items_ins_v2*.json` (attributes and synthetic
 instructions), and where there are any `items_human_ins.json` (instructions that people wrote) and
@@ -84,7 +84,7 @@ def _read_shop(folder: Path, goals: str, num_products: int | None) -> Shop:
 
 
 def _load(folder: Path, pattern: str, digest: Any) -> Any:
-    """Return what the smallest file of a pattern holds, and add it to the digest."""
+    """Return the content of the smallest file of a pattern, and add it to the digest."""
     paths = sorted(folder.glob(pattern), key=lambda path: (path.stat().st_size, path.name))
     if not paths:
         raise ValueError(

@@ -23,7 +23,7 @@ SUB_PAGES = ("Description", "Features", "Reviews")
 
 @dataclass(frozen=True)
 class Page:
-    """What a shopper looks at.
+    """The page that a shopper looks at.
 
     Attributes:
         kind: a page with the search bar, with hits, about a product, about one side of it, or
@@ -72,7 +72,7 @@ class Visit:
 
     @property
     def buttons(self) -> list[str]:
-        """What can be clicked besides products and options, in the page's order."""
+        """The clicks besides products and options, in the page's order."""
         if self.page.kind == "results":
             is_last = len(self.hits) <= self.page.number * PAGE_SIZE
             return [

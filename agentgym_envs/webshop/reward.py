@@ -33,7 +33,7 @@ _LATIN_1 = dict.fromkeys(range(128, 256))  # what the original leaves out before
 
 
 class Reward(NamedTuple):
-    """What a purchase is worth, and why.
+    """The value of a purchase, and the reasons.
 
     Attributes:
         total: 0 to 1; 1 only where everything matches.

@@ -1,4 +1,4 @@
-"""Writes pages as text: for people and language models, and as the original's simple mode does."""
+"""Writes pages as text: in our wording, and in the original's simple mode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_GOAL = (
 
 
 def readable(visit: Visit, goal: Goal) -> str:
-    """Return a page as a few lines; the instruction stands on the one with the search bar."""
+    """Return a page as a few lines, with the instruction beside the search bar."""
     page = visit.page
     if page.kind == "search":
         return f"Instruction: {goal.instruction}\n\nYou are at the search bar."
@@ -41,7 +41,7 @@ def readable(visit: Visit, goal: Goal) -> str:
 
 
 def bought(page: Page, reward: Reward, goal: Goal) -> str:
-    """Say what was bought, and how well it fits."""
+    """Return the purchase, and how well it fits."""
     product = _product(page)
     options = "".join(f", {name} {value}" for name, value in page.chosen.items())
     return (

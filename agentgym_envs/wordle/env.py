@@ -100,7 +100,10 @@ class WordleEnv(TextEnv):
         return f"{_START} The hidden word is one of these {len(words)}:\n{', '.join(words)}"
 
     def apply(self, action: str) -> Outcome:
-        """Guess a word; finding it pays 1, and the last guess ends the episode."""
+        """Guess a word.
+
+        Finding it gives a reward of 1, and the last guess ends the episode.
+        """
         if self.is_agentgym_compat:
             return self._answer(action.strip().replace(" ", ""))
         return self._answer("".join(action.lower().split()), written=action)

@@ -1,4 +1,4 @@
-"""Guesses words by what the marks have told, and by rules that read less of them."""
+"""Guesses words consistent with the marks, and by rules that read less of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def spelled(word: str) -> str:
 def moves(game: Game) -> Iterator[ExpertMove]:
     """Yield guesses until the game is over."""
     while not game.is_over:
-        left = game.fitting()
+        left = game.candidates()
         if not left:
             return
         word = best_guess(tuple(game.words.words), tuple(left), game.num_left)
@@ -51,7 +51,7 @@ def list_order(game: Game) -> Iterator[ExpertMove]:
 def first_fit(game: Game) -> Iterator[ExpertMove]:
     """Yield the first word of the list that fits all marks, again and again."""
     while not game.is_over:
-        yield ExpertMove(spelled(game.fitting()[0]))
+        yield ExpertMove(spelled(game.candidates()[0]))
 
 
 # Which guess is best ------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def _fitting_in_words(left: Sequence[str], *, is_shown: bool) -> str:
 
 
 def _knowledge(guesses: Sequence[Guess]) -> str:
-    """Return what the marks have told of the letters, in words; empty where it is nothing."""
+    """Return the marks' facts about the letters in words, or an empty text."""
     places = ["_"] * NUM_LETTERS
     elsewhere: dict[str, list[int]] = {}
     absent: dict[str, None] = {}

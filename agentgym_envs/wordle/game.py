@@ -1,4 +1,4 @@
-"""Plays a game of Wordle: which word is hidden, what a guess tells, and which words are left.
+"""Plays a game of Wordle: the hidden word, the marks of a guess, and the words left.
 
 A letter is marked by itself, as in LMRL-Gym: one that is guessed twice is `y` twice even where the
 word holds it once.
@@ -18,14 +18,14 @@ ALL_HERE = HERE * NUM_LETTERS
 
 
 class Guess(NamedTuple):
-    """A guess and its marks; they are empty where it was no word that may be guessed."""
+    """A guess and its marks, which are empty for a word that may not be guessed."""
 
     word: str
     marks: str
 
 
 def marks_of(word: str, hidden: str) -> str:
-    """Return what a guess tells of the hidden word, a mark for each letter: `"bygbb"`."""
+    """Return the marks of a guess, one for each letter: `"bygbb"`."""
     return "".join(
         HERE if letter == there else ELSEWHERE if letter in hidden else ABSENT
         for letter, there in zip(word, hidden, strict=True)
@@ -58,14 +58,14 @@ class Game:
         """Return the marks of a guess, which counts even where it cannot be made: `""` then."""
         marks = ""
         if word in self.words.allowed:
-            hidden = self._rng.choice(self.fitting()) if self.hidden is None else self.hidden
+            hidden = self._rng.choice(self.candidates()) if self.hidden is None else self.hidden
             marks = marks_of(word, hidden)
         self.guesses.append(Guess(word, marks))
         return marks
 
-    def fitting(self) -> Sequence[str]:
-        """List the words that may be hidden by all that was told, in the list's order."""
-        return fitting(self.words.words, self.guesses)
+    def candidates(self) -> Sequence[str]:
+        """List the words consistent with all marks, in the list's order."""
+        return candidates(self.words.words, self.guesses)
 
     @property
     def is_won(self) -> bool:
@@ -83,7 +83,7 @@ class Game:
         return NUM_GUESSES - len(self.guesses)
 
 
-def fitting(words: Sequence[str], guesses: Iterable[Guess]) -> Sequence[str]:
+def candidates(words: Sequence[str], guesses: Iterable[Guess]) -> Sequence[str]:
     """Return the words that give the same marks to all the guesses."""
     for guess in guesses:
         if guess.marks:

@@ -1,4 +1,4 @@
-"""Reads lists of words: those that are shipped, and a file of one's own."""
+"""Reads lists of words: the shipped ones, and a file of the user's."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Sequence
 
@@ -26,18 +25,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         epilog="example: agentgym check tidy_up:mylab/TidyUp-v0",
     )
     parser.add_argument("env", help="an id, a short name, or module:id")
-    parser.add_argument(
-        "--num-tasks", "--num_tasks", type=int, default=3, help="tasks of each split (default: 3)"
-    )
+    parser.add_argument("--num-tasks", type=int, default=3, help="tasks of each split (default: 3)")
     parser.add_argument(
         "--imperfect-expert",
-        "--imperfect_expert",
         action="store_true",
         help="let pass that the expert does not solve a task",
     )
-    parser.add_argument(
-        "--env-kwargs", "--env_kwargs", help="further arguments of the environment, as JSON"
-    )
+    parser.add_argument("--env-kwargs", help="further arguments of the environment, as JSON")
     options = parser.parse_args(argv)
     try:
         env_id = resolve_env_id(options.env)
@@ -71,7 +65,3 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"  passed  {check.name}", flush=True)
     print(f"{passed} passed, {num_failed} failed")
     return 1 if num_failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

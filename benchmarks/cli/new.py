@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from trainers.options.errors import check_folder
 from trainers.options.parser import OptionParser
 
@@ -124,7 +124,7 @@ def check_free(folder: Path) -> None:
 def write_files(folder: Path, files: Mapping[Path, str]) -> None:
     """Write files by their paths in a folder, and print each path."""
     for place, text in files.items():
-        write_whole(folder / place, text)
+        write_atomically(folder / place, text)
         print(folder / place)
 
 
@@ -136,7 +136,3 @@ def _check_not_installed(module: str) -> None:
             f"a module {module!r} is installed already ({spec.origin}) and one would hide the "
             "other; choose another NAME"
         )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

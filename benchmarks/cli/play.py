@@ -184,7 +184,7 @@ def _parser() -> OptionParser:
         "agentgym play BabyAI --split test --seed 1; agentgym play BabyAI --compat agentgym",
     )
     parser.add_argument("env", help="an id or short name, such as TextCraft; see agentgym envs")
-    parser.add_argument("--task-id", "--task_id", help="play this task; by default one is drawn")
+    parser.add_argument("--task-id", help="play this task; by default one is drawn")
     parser.add_argument("--split", default="train", help="draw from this split (default: train)")
     parser.add_argument("--seed", type=int, help="seed of the draw")
     parser.add_argument(
@@ -192,17 +192,15 @@ def _parser() -> OptionParser:
     )
     parser.add_argument(
         "--action-format",
-        "--action_format",
         choices=ACTION_FORMATS,
         default="plain",
         help="how actions are written (default: plain)",
     )
     parser.add_argument(
-        "--max-turns", "--max_turns", type=int, help="turn limit; by default the environment's own"
+        "--max-turns", type=int, help="turn limit; by default the environment's own"
     )
     parser.add_argument(
         "--env-kwargs",
-        "--env_kwargs",
         help="further arguments of the environment, as JSON: '{\"available_actions\": true}'",
     )
     return parser

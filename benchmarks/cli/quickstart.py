@@ -9,8 +9,6 @@ many episodes; `--algorithm sft` imitates the expert instead, for comparison.
 
 from __future__ import annotations
 
-import sys
-
 from benchmarks.cli.quickstart_options import QuickstartArguments
 from trainers.options.errors import check_folder
 from trainers.options.parser import CommandParser
@@ -29,7 +27,3 @@ def main(argv: list[str] | None = None) -> int:
 
     run(arguments)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

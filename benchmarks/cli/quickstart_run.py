@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import replacing
+from agentgym_envs.content.files import atomic_write
 from agentgym_envs.errors import activation
 from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.cli.quickstart_options import PPO_STEPS, QuickstartArguments
@@ -298,7 +298,7 @@ def _draw_curve(folder: Path, summary: dict[str, Any]) -> Path:
     frame(axes, last, title=f"{summary['env_id']}: tiny policy, {algorithm}, seed {seed}")
     legend_below(axes, *axes.get_legend_handles_labels())
     path = folder / CURVE_FILE
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         figure.savefig(unfinished, dpi=130, format="png")
     plt.close(figure)
     return path

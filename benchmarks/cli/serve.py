@@ -139,7 +139,3 @@ def _parser() -> OptionParser:
         help="seconds without a request after which a session is closed (3600)",
     )
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

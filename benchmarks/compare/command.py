@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -80,7 +79,6 @@ def _parser() -> OptionParser:
     )
     parser.add_argument(
         "--max-turns",
-        "--max_turns",
         action="append",
         type=_turn_limit,
         metavar="N",
@@ -194,7 +192,3 @@ def _places(side: Mapping[str, Tally]) -> str:
         f"{count} tasks of {env_id} on {source or 'no named source'}"
         for (env_id, source), count in counts.items()
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from agentgym_envs.errors import described
-from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.machinery.exits import describe_returncode
 from agentgym_envs.machinery.secrets import masked
 
 
@@ -72,6 +72,6 @@ def run_python(code: str, *, seconds: float) -> Any:
     except subprocess.TimeoutExpired as error:
         raise ProbeError(f"no answer within {seconds:g} s") from error
     if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or [exit_in_words(done.returncode)]
+        lines = done.stderr.strip().splitlines() or [describe_returncode(done.returncode)]
         raise ProbeError(lines[-1])
     return json.loads(done.stdout.splitlines()[-1])

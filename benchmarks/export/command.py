@@ -71,7 +71,3 @@ def _parser() -> OptionParser:
     )
     parser.add_argument("--out", help="the folder; by default the module's name, text_craft_env")
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

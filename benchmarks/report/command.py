@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,7 +67,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     print(f"{out / 'report.md'}\n{page}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from benchmarks.report.blocks import Fold, Heading, Part, Table, Text
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
@@ -29,7 +29,7 @@ enter no success."""
 def write_leaderboard(standings: Standings, out: Path) -> Path:
     """Write the page, a single file that any web server can serve, and return its path."""
     page = out / LEADERBOARD_FILE
-    write_whole(page, as_page(leaderboard_parts(standings), out))
+    write_atomically(page, as_page(leaderboard_parts(standings), out))
     return page
 
 

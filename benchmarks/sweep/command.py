@@ -286,7 +286,3 @@ def _whole(name: str, word: str, least: int) -> int:
     if not (word.isascii() and word.isdecimal()) or int(word) < least:
         raise ValueError(f"{name}: {word!r} is no whole number from {least}; write them as 5,10,20")
     return int(word)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -100,7 +100,3 @@ def _baseline(panel: Panel, source: str, tasks: Mapping[str, Sequence[str]]) -> 
         limit = panel.max_turns
         baseline = strongest(panel.env_id, source, panel.split, task_ids, max_turns=limit)
     return "" if baseline is None else f"{baseline.policy} {baseline.success.value:.1%}"
-
-
-if __name__ == "__main__":
-    main()

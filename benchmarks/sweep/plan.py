@@ -38,7 +38,7 @@ FREE_SETTINGS = frozenset(
 )
 """Settings that say how episodes are played and not which: a cell may go on under other ones."""
 
-_OF_ENVIRONMENTS = ("env_kwargs", "wrapper")
+_ENVIRONMENT_SETTINGS = ("env_kwargs", "wrapper")
 
 _BY_ENVIRONMENT = frozenset(
     name
@@ -245,7 +245,7 @@ def conditions(cell: Cell) -> dict[str, str]:
     Cells of equal conditions may be pooled. What is None or empty is left out.
     """
     values = {"temperature": cell.temperature, **dict(cell.settings)}
-    excluded = (*FREE_SETTINGS, *_OF_ENVIRONMENTS)
+    excluded = (*FREE_SETTINGS, *_ENVIRONMENT_SETTINGS)
     deciding = {name: value for name, value in values.items() if name not in excluded}
     return {**_in_words(deciding), **environment_changes(cell)}
 

@@ -70,13 +70,14 @@ class SweepFolder:
             ValueError: a cell of that name was played with other settings.
         """
         for cell in cells:
-            if any(self._of(cell).glob("batch_*.jsonl")) and (differing := self._differences(cell)):
+            folder = self._folder(cell)
+            if any(folder.glob("batch_*.jsonl")) and (differing := self._differences(cell)):
                 raise ValueError(
-                    f"{self._of(cell)} holds episodes played otherwise ({differing}); use another "
-                    "--out, or the same settings"
+                    f"{folder} holds episodes played otherwise ({differing}); use another --out, "
+                    "or the same settings"
                 )
         for cell in cells:
-            write_json(self._of(cell) / CELL_FILE, cell.to_json())
+            write_json(self._folder(cell) / CELL_FILE, cell.to_json())
 
     def note_call(self, record: dict[str, Any]) -> None:
         """Add how the sweep was called to `sweep.json`."""
@@ -199,17 +200,17 @@ class SweepFolder:
 
     def _differences(self, cell: Cell) -> str:
         """Return the stored cell's differences, or an empty text."""
-        file = self._of(cell) / CELL_FILE
+        file = self._folder(cell) / CELL_FILE
         if not file.exists():
             return ""
         stored = Cell.from_json(json.loads(file.read_text(encoding="utf-8")))
         return "; ".join(differences(cell, stored))
 
-    def _of(self, cell: Cell) -> Path:
+    def _folder(self, cell: Cell) -> Path:
         return self.path / CELLS / cell.name
 
     def _batch(self, cell: Cell, batch: int) -> Path:
-        return self._of(cell) / f"batch_{batch:04d}.jsonl"
+        return self._folder(cell) / f"batch_{batch:04d}.jsonl"
 
 
 def _pass_over(problem: str) -> None:

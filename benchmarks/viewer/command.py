@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
@@ -63,7 +62,7 @@ def _parser() -> OptionParser:
         help=f"address to listen on (default {LOOPBACK}: this machine only). Everyone who "
         "reaches another one can read everything under the folder",
     )
-    parser.add_argument("--no-browser", "--no_browser", action="store_true", help="open none")
+    parser.add_argument("--no-browser", action="store_true", help="open none")
     parser.add_argument("--export", metavar="FILE.html", help="write one file instead of serving")
     parser.add_argument(
         "--scenes", action="store_true", help="export the pictures of turns too (replays; slower)"
@@ -103,7 +102,3 @@ def _serve(server: ViewerServer, *, opens_browser: bool) -> None:
 def _read_all(index: Index) -> None:
     while not index.update(READING_SECONDS):
         pass
-
-
-if __name__ == "__main__":
-    sys.exit(main())

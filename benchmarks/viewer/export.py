@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.gains import all_gains
 from benchmarks.viewer.index import Index
@@ -49,7 +49,7 @@ def export(
     data = _parts(index, with_scenes=with_scenes, with_tokens=with_tokens)
     page = "".join(one_page(data, title=title))
     try:
-        write_whole(path, page)
+        write_atomically(path, page)
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error}") from error
     return len(index.entries)

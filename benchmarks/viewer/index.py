@@ -86,9 +86,9 @@ class Index:
         deadline = None if budget_s is None else time.monotonic() + budget_s
         with self._lock:
             content = read_folder(self.root)
-            removed = set(self._of_files) - {file.name for file in content.files}
+            removed = set(self._file_problems) - {file.name for file in content.files}
             for name in removed:
-                del self._of_files[name]
+                del self._file_problems[name]
             if self._is_stale(content):
                 self.epoch += 1
                 self._forget()
@@ -122,14 +122,16 @@ class Index:
     def problems(self) -> list[str]:
         """The problems of files and lines, a sentence each."""
         with self._lock:
-            of_runs = [f"{run.name}: {run.problem}" for run in self.runs if run.problem]
-            of_files = [
+            run_problems = [f"{run.name}: {run.problem}" for run in self.runs if run.problem]
+            file_problems = [
                 f"{name}: {problem}"
-                for name, (changed, problem) in self._of_files.items()
+                for name, (changed, problem) in self._file_problems.items()
                 if time.time() - changed > STILL_WRITTEN_S
             ]
-            of_lines = [f"{name}, line {n}: {problem}" for name, n, problem in self._of_lines]
-            return [*of_runs, *of_files, *of_lines]
+            line_problems = [
+                f"{name}, line {n}: {problem}" for name, n, problem in self._line_problems
+            ]
+            return [*run_problems, *file_problems, *line_problems]
 
     def record(self, number: int) -> dict[str, Any]:
         """Return an episode's JSON values without its tokens, each turn with the action it played.
@@ -189,8 +191,8 @@ class Index:
         self.entries: list[Entry] = []
         self.files: list[EpisodeFile] = []
         self.runs: list[Run] = []
-        self._of_lines: list[tuple[str, int, str]] = []
-        self._of_files: dict[str, tuple[float, str]] = {}
+        self._line_problems: list[tuple[str, int, str]] = []
+        self._file_problems: dict[str, tuple[float, str]] = {}
         self._policies: dict[str, None] = {}
         self._progress: dict[str, _Progress] = {}
 
@@ -216,7 +218,7 @@ class Index:
         }
         for name in replaced:
             del self._progress[name]
-        self._of_lines = [line for line in self._of_lines if line[0] not in replaced]
+        self._line_problems = [line for line in self._line_problems if line[0] not in replaced]
 
     def _list_runs(self, runs: list[Run]) -> None:
         # A run's facts may have grown; its number stays.
@@ -233,7 +235,7 @@ class Index:
         state = _state(file.path)
         if progress.is_other or progress.state == state or state is None:
             return True
-        self._of_files.pop(file.name, None)
+        self._file_problems.pop(file.name, None)
         try:
             if not self._read_lines(file, progress, deadline):
                 return False
@@ -256,7 +258,7 @@ class Index:
                     progress.lines += 1
                     progress.offset += len(line) + _skip_line(stream)
                     problem = f"it is longer than {LONGEST_LINE >> 20} MiB"
-                    self._of_lines.append((file.name, progress.lines, problem))
+                    self._line_problems.append((file.name, progress.lines, problem))
                     continue
                 if is_open and not _is_episode(line):
                     self._note(file, "its last line has no end")
@@ -273,7 +275,7 @@ class Index:
     def _note(self, file: EpisodeFile, problem: str) -> None:
         """Record a file's problem and the time of its last change."""
         state = _state(file.path)
-        self._of_files[file.name] = (0.0 if state is None else state[1] / 1e9), problem
+        self._file_problems[file.name] = (0.0 if state is None else state[1] / 1e9), problem
 
     def _take_in(self, file: EpisodeFile, progress: _Progress, line: bytes) -> None:
         offset = progress.offset
@@ -289,10 +291,10 @@ class Index:
             if may_be_other and not isinstance(error, NotJSON):
                 progress.is_other = len(progress.bad) >= LINES_OF_OTHERS
             else:
-                self._of_lines += progress.bad
+                self._line_problems += progress.bad
                 progress.bad.clear()
             return
-        self._of_lines += progress.bad
+        self._line_problems += progress.bad
         progress.bad.clear()
         if progress.number is None:
             progress.number = len(self.files)

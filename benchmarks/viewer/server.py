@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from agentgym_envs.machinery.hosts import is_own_name
+from agentgym_envs.machinery.hosts import is_allowed_host
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.gains import gain_of
 from benchmarks.viewer.index import Index
@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a GET request."""
-        if not is_own_name(self.headers.get("Host", ""), self.server.host):
+        if not is_allowed_host(self.headers.get("Host", ""), self.server.host):
             self._send_json({"error": "this server goes by another name"}, HTTPStatus.FORBIDDEN)
             return
         url = urlsplit(self.path)

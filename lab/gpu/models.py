@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from agentgym_envs.content.files import making_folder
+from agentgym_envs.content.files import atomic_folder
 from lab.throughput.rollouts import expert_completions, prompts, word_tokenizer
 
 
@@ -67,7 +67,7 @@ def model_folder(shape: Shape, parent: Path) -> Path:
     """
     folder = parent / shape.name.replace(" ", "_")
     if not folder.is_dir():
-        with making_folder(folder) as draft:
+        with atomic_folder(folder) as draft:
             tokenizer = build_tokenizer()
             random_model(shape, tokenizer).save_pretrained(draft)
             tokenizer.save_pretrained(draft)

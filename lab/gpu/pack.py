@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from agentgym_envs.content.files import making_folder
+from agentgym_envs.content.files import atomic_folder
 from agentgym_envs.errors import install_command
 from agentgym_envs.machinery.requirements import DISTRIBUTION
 from lab.gpu.parts import PARTS
@@ -81,7 +81,7 @@ def make_pack(
             _download(pinned, wheels, python)
         installed = sorted(path.name for path in wheels.iterdir())
         _download(f"{PACKAGE.name}=={PACKAGE.version}", wheels, python)
-        with making_folder(folder) as draft:
+        with atomic_folder(folder) as draft:
             num_parts = cut(sorted(wheels.iterdir()), draft, installed=installed, python=python)
     print(f"{num_parts} parts in {folder}: {PART}1 to {PART}{num_parts}, for Python {python}")
     for package, parts in unmet([*names, *installed_already]).items():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from benchmarks.cli.listing import table
 from lab.gpu.parts import Part, Reading
 from lab.gpu.records import WORK, Record, Status, records_of
@@ -30,14 +30,14 @@ def write_report(folder: Path) -> Path:
     """
     pairs = list(records_of(folder))
     tables = "\n\n".join(section(part, record) for part, record in pairs if record.readings)
-    write_whole(folder / TABLE, tables + "\n")
+    write_atomically(folder / TABLE, tables + "\n")
     lines = ["# What a GPU shows", "", overview(pairs), "", tables]
     if (folder / CURVE_FILE).is_file():
         lines += ["", f"![Success while training]({CURVE_FILE})"]
     for part, record in pairs:
         if record.status in (Status.FAILED, Status.TIMED_OUT):
             lines += ["", f"## The end of {part.name}'s log", "", _tail(folder, part)]
-    write_whole(folder / REPORT, "\n".join(lines) + "\n")
+    write_atomically(folder / REPORT, "\n".join(lines) + "\n")
     return folder / REPORT
 
 

@@ -87,7 +87,7 @@ class _Opening:
     def run(self, watch: Stopwatch) -> None:
         """Start the command, and time its page."""
         start = time.perf_counter()
-        command = [sys.executable, "-m", "benchmarks.viewer.command", str(self._folder)]
+        command = [sys.executable, "-m", "benchmarks", "view", str(self._folder)]
         with Child([*command, "--no-browser", "--port", "0"]) as server:
             # "FOLDER at http://127.0.0.1:PORT/ (Ctrl-C ends it)"
             address = server.first_line().rpartition(" at ")[2].split(" ")[0]

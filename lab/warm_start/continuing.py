@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
-from agentgym_envs.content.files import replacing
+from agentgym_envs.content.files import atomic_write
 from agentgym_envs.textcraft.drawn_names import drawn_names
 from lab.warm_start import Message
 from lab.warm_start.alfworld_play import alfworld_play, alfworld_units
@@ -119,7 +119,7 @@ class _Pupil:
             "rng": self.rng.bit_generator.state,
             "counts": (self.seen, self.step),
         }
-        with replacing(path) as unfinished:
+        with atomic_write(path) as unfinished:
             torch.save(state, unfinished)
 
     def load(self, path: Path, arguments: tuple[str, int, int]) -> None:

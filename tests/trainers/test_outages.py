@@ -142,7 +142,7 @@ def test_a_resumed_run_waits_as_long_as_one_that_has_played(
     breaks_at(2, folder)
     with pytest.raises(SystemExit):
         train(*BREAKS, "--max_outage", "0")
-    monkeypatch.setattr(failures, "UNPROVEN", 0.0)
+    monkeypatch.setattr(failures, "MAX_FIRST_OUTAGE", 0.0)
     breaks_at(2, folder, turns=8)
     assert train(*BREAKS, "--resume") == 0
     assert_equal_runs(folder, undisturbed)
@@ -151,7 +151,7 @@ def test_a_resumed_run_waits_as_long_as_one_that_has_played(
 def test_the_first_checkpoint_proves_no_machinery(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "UNPROVEN", 0.0)
+    monkeypatch.setattr(failures, "MAX_FIRST_OUTAGE", 0.0)
     breaks_at(1, tmp_path / "run")
     for further in ((), ("--resume",)):
         with pytest.raises(SystemExit) as ended:

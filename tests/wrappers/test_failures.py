@@ -7,7 +7,13 @@ import pytest
 from agentgym_envs import EnvFailure
 from agentgym_envs.errors import AccessDenied
 from wrappers import FailureRules, failures
-from wrappers.failures import LONGEST_PAUSE, TOLERABLE, UNPROVEN, EpisodeRetries, Machinery
+from wrappers.failures import (
+    LONGEST_PAUSE,
+    MAX_FIRST_OUTAGE,
+    MAX_TOLERABLE_OUTAGE,
+    EpisodeRetries,
+    Machinery,
+)
 
 
 class Clock:
@@ -85,7 +91,7 @@ def test_the_others_wait_no_longer_once_one_of_them_has_ended(clock: Clock) -> N
 
 @pytest.mark.parametrize(
     ("has_worked", "failing", "lasts"),
-    [(True, 10, 300), (False, 10, UNPROVEN), (True, 2, TOLERABLE)],
+    [(True, 10, 300), (False, 10, MAX_FIRST_OUTAGE), (True, 2, MAX_TOLERABLE_OUTAGE)],
     ids=["a run", "nothing has worked yet", "a batch that could do without them"],
 )
 def test_machinery_is_waited_for_as_long_as_the_rules_say(
@@ -158,7 +164,7 @@ def test_an_outage_ends_with_the_last_episode_that_is_given_up_for_it(clock: Clo
     while len(retries.failed) < 2:
         playing = settled(retries, {key: "poison" for key in playing})
         clock.now += retries.seconds_to_wait() or 0
-    assert clock.now >= TOLERABLE
+    assert clock.now >= MAX_TOLERABLE_OUTAGE
     clock.now += 1000
     assert settled(retries, {5: "gone", 6: "gone"}) == []
     assert retries.seconds_to_wait() == 1
@@ -171,7 +177,7 @@ def test_a_run_waits_for_all_that_an_outage_has_met_though_few_fail_at_a_time(
     assert settled(retries, {0: "gone", 1: "gone", 2: "gone"}) == []
     clock.now += 1
     assert sorted(retries.settle()) == [0, 1, 2]
-    clock.now += TOLERABLE  # the rules tolerate one failed episode, and not three
+    clock.now += MAX_TOLERABLE_OUTAGE  # the rules tolerate one failed episode, and not three
     assert settled(retries, {0: "gone"}) == []
     assert not retries.failed
 
@@ -188,7 +194,7 @@ def test_the_last_episode_of_a_batch_is_waited_for_as_well(clock: Clock) -> None
         clock.now += waits[-1] or 0
         retries.settle()
     assert waits[:5] == [1, 2, 4, 8, 16]
-    assert clock.now >= TOLERABLE
+    assert clock.now >= MAX_TOLERABLE_OUTAGE
 
 
 def test_an_episode_that_fails_while_others_go_well_is_given_up() -> None:
@@ -229,7 +235,7 @@ def test_work_of_no_episode_is_done_again_until_it_succeeds(clock: Clock) -> Non
         Machinery(FailureRules(max_outage=0), True).retry(work)
 
 
-@pytest.mark.parametrize(("has_worked", "lasts"), [(True, 300), (False, UNPROVEN)])
+@pytest.mark.parametrize(("has_worked", "lasts"), [(True, 300), (False, MAX_FIRST_OUTAGE)])
 def test_work_of_no_episode_is_given_up_after_as_long_as_an_outage(
     *, has_worked: bool, lasts: float, clock: Clock
 ) -> None:

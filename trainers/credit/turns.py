@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from agentgym_envs.core.text import without_turn_line
+from agentgym_envs.core.text import remove_turn_notice
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.credit.advantages import discounted_returns, members
 
@@ -171,7 +171,7 @@ def _observations(trajectory: Trajectory, *, valid_alone: bool) -> list[str]:
     is_valid = True
     for turn in trajectory.turns:
         keep = valid_alone and not is_valid
-        texts.append(texts[-1] if keep else without_turn_line(turn.observation))
+        texts.append(texts[-1] if keep else remove_turn_notice(turn.observation))
         is_valid = turn.is_valid_action
     return texts
 

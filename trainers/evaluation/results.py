@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from agentgym_envs.core.tasks import scenario_of
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import paired
@@ -166,7 +166,7 @@ class EvalResult:
 
     def save(self, path: str | Path) -> None:
         """Write the result as a JSON file."""
-        write_whole(path, json.dumps(self.to_json(), indent=2) + "\n")
+        write_atomically(path, json.dumps(self.to_json(), indent=2) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> EvalResult:

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from agentgym_envs.content.caches import CACHE_VARIABLE, cache_folder
-from agentgym_envs.content.files import drafts_of, making_folder
+from agentgym_envs.content.files import atomic_folder, temporary_siblings
 from trainers.options.errors import UsageError
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT
 
@@ -133,9 +133,10 @@ def _made_once(
     try:
         with _only_one(name, folder):
             if not folder.is_dir():
-                for draft in drafts_of(folder):  # of killed processes: this one holds the lock
+                # Left behind by killed processes, for this one holds the lock.
+                for draft in temporary_siblings(folder):
                     shutil.rmtree(draft, ignore_errors=True)
-                with making_folder(folder) as draft:
+                with atomic_folder(folder) as draft:
                     fill(draft)
     except OSError as error:
         raise UsageError(

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
-from agentgym_envs.content.files import making_folder
+from agentgym_envs.content.files import atomic_folder
 from agentgym_envs.errors import pip_install
 from trainers.models.fetched import (
     convert_gguf,
@@ -118,7 +118,7 @@ def keep_merged_start(
             weight.copy_(saved[name])
     elif write:
         shutil.rmtree(folder, ignore_errors=True)
-        with making_folder(folder) as draft:
+        with atomic_folder(folder) as draft:
             base.save_pretrained(draft, state_dict=own)
             tokenizer.save_pretrained(draft)
 

@@ -17,7 +17,7 @@ from typing import Any
 from huggingface_hub import EvalResult as CardResult
 from huggingface_hub import ModelCard, ModelCardData, try_to_load_from_cache
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from agentgym_envs.registration.registry import short_env_name
 from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics, read_run
 from trainers.runs.success import Measured, measured_success, training_curve
@@ -110,7 +110,9 @@ def write_card(
     is_part = folder.resolve() != run.resolve()
     title = name or (f"{run.resolve().name}-{own}" if is_part else own)
     card = _Card(read_run(run), run, algorithm, base, global_step, title, tuple(tags))
-    write_whole(folder / CARD_FILE, card.content(has_curve_file=(folder / CURVE_FILE).is_file()))
+    write_atomically(
+        folder / CARD_FILE, card.content(has_curve_file=(folder / CURVE_FILE).is_file())
+    )
 
 
 def public(text: str) -> str:

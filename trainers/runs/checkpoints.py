@@ -9,7 +9,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from trainers.options.errors import UsageError
 
 CHECKPOINT = "checkpoint-"
@@ -30,7 +30,9 @@ def checkpoints(folder: Path) -> dict[int, Path]:
 
 def write_checksums(checkpoint: Path) -> None:
     """Write the checksums of a checkpoint's files beside them."""
-    write_whole(checkpoint / CHECKSUMS_FILE, json.dumps(_checksums(checkpoint), indent=2) + "\n")
+    write_atomically(
+        checkpoint / CHECKSUMS_FILE, json.dumps(_checksums(checkpoint), indent=2) + "\n"
+    )
 
 
 def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.content.files import replacing
+from agentgym_envs.content.files import atomic_write
 from agentgym_envs.registration.registry import distinct_names
 from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
 
@@ -80,7 +80,7 @@ def draw_run_curve(folder: str | Path) -> Path | None:
     elif handles:
         legend_below(axes, handles, labels)
     path = folder / CURVE_FILE
-    with replacing(path) as unfinished:
+    with atomic_write(path) as unfinished:
         figure.savefig(unfinished, dpi=130, format="png")
     return path
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from agentgym_envs.content.files import StorageFailure, is_storage_failure, write_whole
+from agentgym_envs.content.files import StorageFailure, is_storage_failure, write_atomically
 from agentgym_envs.machinery.secrets import masked
 from trainers.options.errors import UsageError
 from trainers.options.models import START
@@ -76,7 +76,7 @@ def write_json(path: str | Path, record: Any) -> None:
     """Write a record of a run or a sweep, without secrets."""
     # There and back: what a key holds may be of any class, which only JSON makes a text.
     plain = json.loads(json.dumps(record, default=str))
-    write_whole(path, json.dumps(masked(plain), indent=2) + "\n")
+    write_atomically(path, json.dumps(masked(plain), indent=2) + "\n")
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def finite(entry: Mapping[str, Any]) -> dict[str, Any]:
 def write_metrics(folder: str | Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Write the log entries of a run in place of those that are there."""
     text = "".join(json.dumps(entry, default=float) + "\n" for entry in entries)
-    write_whole(Path(folder) / METRICS_FILE, text)
+    write_atomically(Path(folder) / METRICS_FILE, text)
 
 
 def set_aside(folder: Path, *, start: str | None = None, keep: Collection[str] = ()) -> None:

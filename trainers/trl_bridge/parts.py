@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from transformers.integrations import is_deepspeed_zero3_enabled
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from trainers.options.errors import UsageError
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class StateFile:
         state = self._owner.state_dict()
         if state and self._args.should_save:
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / self._name, json.dumps(state) + "\n")
+            write_atomically(folder / self._name, json.dumps(state) + "\n")
 
     def load(self, folder: Path | None) -> None:
         """Read the file. Without one the object is reset, with a warning for a checkpoint."""

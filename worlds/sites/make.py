@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from agentgym_envs.content.files import write_whole
+from agentgym_envs.content.files import write_atomically
 from agentgym_envs.sites.content import (
     ABOUT_FILE,
     CONTENT_FILE,
@@ -74,7 +74,7 @@ def make(out: Path | None, *, seed: int = 0, scale: int = 1, instances: int | No
         ]
     folder = SHIPPED if out is None else out
     if out is None:
-        write_whole(COUNTRY_FILE, draw_country())
+        write_atomically(COUNTRY_FILE, draw_country())
     _write(folder, setting, databases, tasks, records)
     print(f"{SiteContent(folder).name} with {len(tasks):,} tasks in {folder}")
 
@@ -121,9 +121,9 @@ def _write(
         "templates": templates,
         "paper_test": draw_panel(tasks),
     }
-    write_whole(folder / CONTENT_FILE, _archive(files))
-    write_whole(folder / MOVES_FILE, _archive(moves_files))
-    write_whole(folder / ABOUT_FILE, json.dumps(about) + "\n")
+    write_atomically(folder / CONTENT_FILE, _archive(files))
+    write_atomically(folder / MOVES_FILE, _archive(moves_files))
+    write_atomically(folder / ABOUT_FILE, json.dumps(about) + "\n")
 
 
 def _as_json(record: Record) -> list[Any]:

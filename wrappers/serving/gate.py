@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentgym_envs.machinery.hosts import is_own_name
+from agentgym_envs.machinery.hosts import is_allowed_host
 
 _OPEN_TO_ALL = "health"
 """What whoever starts a container asks before anything else, without a token."""
@@ -57,7 +57,7 @@ class Gate:
         if origin is not None and origin.partition("://")[2] != host:
             return 403, f"the Origin {origin!r:.80} is another site's; send none"
         if self._token is None:
-            if is_own_name(host, self._host):
+            if is_allowed_host(host, self._host):
                 return None
             return 403, f"the Host {host!r:.80} names another server; use localhost or an address"
         if scope["path"].rpartition("/")[2] == _OPEN_TO_ALL or self._is_shown(scope, headers):

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.machinery.cancellation import end_wait_of
+from agentgym_envs.machinery.cancellation import cancel_wait
 from wrappers.serving.limits import CLOSE_SECONDS
 from wrappers.vector.host import EnvFn, EnvHost
 
@@ -61,7 +61,7 @@ class Worker:
         """Have the thread close its environment and end, and wait for that for a while."""
         self._calls.put(None)
         if not await self._ends_within(CLOSE_SECONDS if self.is_broken else self._timeout):
-            end_wait_of(self._thread)
+            cancel_wait(self._thread)
             if not await self._ends_within(CLOSE_SECONDS):
                 _log.warning("an environment did not close; its thread is left behind")
 
@@ -73,7 +73,7 @@ class Worker:
     def _give_up(self, answer: asyncio.Future[Any]) -> None:
         if not answer.done():
             self.is_broken = True
-            end_wait_of(self._thread)
+            cancel_wait(self._thread)
             answer.set_exception(
                 EnvFailure(f"the environment gave no answer within {self._timeout:g} s")
             )

@@ -12,7 +12,7 @@ from typing import Any
 
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
-from agentgym_envs.core.text import shortened
+from agentgym_envs.core.text import truncate
 from agentgym_envs.errors import EnvCodeError, EnvFailure
 from wrappers.vector.arguments import Answer, check_length
 from wrappers.vector.slots import Slot, WorkerDied, deadline_after, seconds_left, wait_for_any
@@ -269,5 +269,5 @@ def _described(failure: EnvFailure) -> dict[str, str]:
     info = {"failure": str(failure)}
     if isinstance(failure, EnvCodeError):
         lines = traceback.format_exception(failure.__cause__ or failure)
-        info["traceback"] = shortened("".join(lines), _MAX_TRACEBACK)
+        info["traceback"] = truncate("".join(lines), _MAX_TRACEBACK)
     return info

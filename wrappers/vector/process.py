@@ -17,7 +17,7 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped]  # it ships no type information
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.machinery.exits import exit_in_words
+from agentgym_envs.machinery.exits import describe_returncode
 from wrappers.vector.host import EnvFn
 from wrappers.vector.slots import WakeupPipe, WorkerDied, deadline_after, is_over, seconds_left
 
@@ -150,7 +150,7 @@ class ProcessSlot:
             code = self._process.wait(_DEATH_SECONDS)
         except subprocess.TimeoutExpired:
             return "it closed its connection"
-        return exit_in_words(code)
+        return describe_returncode(code)
 
 
 def _send_bytes(connection: Connection, data: bytes) -> None:

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.machinery.cancellation import end_wait_of
+from agentgym_envs.machinery.cancellation import cancel_wait
 from wrappers.vector.host import EnvFn, EnvHost
 
 _log = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ class ThreadSlot:
             answered, value = self._answers.get(seconds_left(self.deadline))
         except Empty:
             assert self.thread is not None
-            end_wait_of(self.thread)
+            cancel_wait(self.thread)
             self.discard()
             raise EnvFailure(
                 f"the environment's thread gave no answer within {self._timeout:g} s"

@@ -24,7 +24,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from agentgym_envs.browsing.chromium.per_process import OnePerProcess
 from agentgym_envs.errors import EnvFailure
-from agentgym_envs.machinery.cancellation import ended_by
+from agentgym_envs.machinery.cancellation import on_cancel
 
 VARIABLE = "AGENTGYM_CHROMIUM"
 """Environment variable that names the program."""
@@ -117,7 +117,7 @@ class Chromium:
             work.close()
             raise EnvFailure("the browser has ended")
         try:
-            with ended_by(self._kill_if_silent):
+            with on_cancel(self._kill_if_silent):
                 return self._wait_for(work, timeout, "answer")
         except EnvFailure:
             self._kill_if_silent()

@@ -18,7 +18,7 @@ from agentgym_envs.searchqa.real_data.lines import JsonLines
 
 
 class FileCorpus(Corpus):
-    """The passages of a JSONL file. Only what is asked for is read.
+    """The passages of a JSONL file, read one by one when they are needed.
 
     Where each line begins and which document it belongs to is found once and kept in the cache
     folder: minutes for the 21 million passages of wiki-18, and nothing after that. The file must

@@ -1,4 +1,4 @@
-"""Indexes where the passages, documents and titles of a corpus file are, and caches the index.
+"""Indexes the passages, documents and titles of a corpus file, and caches the index.
 
 The arrays are mapped into memory, so processes share them.
 """

@@ -18,7 +18,7 @@ except ImportError as error:
 
 
 def hub_folder(name: str) -> Path:
-    """Return the local copy of a data set's question files; what is missing is downloaded.
+    """Return the local copy of a data set's question files, and download missing ones.
 
     Args:
         name: the hub name, such as `"RUC-NLPIR/FlashRAG_datasets"`.

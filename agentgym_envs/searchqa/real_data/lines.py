@@ -18,7 +18,7 @@ _CHUNK_BYTES = 1 << 24
 
 
 class JsonLines:
-    """The JSON objects of a file by line number, from 0; blank lines are passed over.
+    """The JSON objects of a file by line number, from 0, without blank lines.
 
     Where the lines begin is found at the first use. Each access opens the file, so threads and
     forked processes may share one.

@@ -54,7 +54,7 @@ class FlashRagQuestions(QuestionSet):
         self._numbers_of: dict[str, Sequence[int]] = {}
 
     def __len__(self) -> int:
-        """Return how many questions there are; every file is read through for it."""
+        """Return the number of questions, for which every file is read through."""
         return sum(self._size(part) for part in self._files)
 
     def numbers(self, split: str) -> Sequence[int]:

@@ -21,7 +21,7 @@ from gymnasium.error import Error as GymnasiumError
 import agentgym_envs  # noqa: F401  registers the ids
 from agentgym_envs.actions import ACTION_FORMATS, CALL_FORMATS
 from agentgym_envs.core import COMPATIBILITIES, TextEnv
-from agentgym_envs.core.text import without_turn_line
+from agentgym_envs.core.text import remove_turn_notice
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.values import kwargs_for
@@ -51,8 +51,8 @@ def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]
         part = "settings" if name == CELL_FILE else "EnvArguments"
         options = record.get(part, {})
         written = options.get("env_kwargs")
-        of_all = dict(json.loads(written)) if written else {}
-        return kwargs_for(of_all, env_id, options.get("env", []))
+        common = dict(json.loads(written)) if written else {}
+        return kwargs_for(common, env_id, options.get("env", []))
     return {}
 
 
@@ -91,13 +91,13 @@ def _play_again(env: TextEnv, trajectory: Trajectory, look: Look) -> tuple[list[
     first, *later = [turn.observation for turn in turns] + [trajectory.final_observation]
     try:
         observation, info = env.reset(options={"task_id": trajectory.task_id})
-        if without_turn_line(observation) != without_turn_line(first):
+        if remove_turn_notice(observation) != remove_turn_notice(first):
             return None, 0
         views = [look(env, info)]
         for number, (turn, expected) in enumerate(zip(turns, later, strict=True), 1):
             observation, _, terminated, truncated, info = env.step(turn.action)
             # The record's turn limit, of which the last turns' observations speak, may be another.
-            if without_turn_line(observation) != without_turn_line(expected):
+            if remove_turn_notice(observation) != remove_turn_notice(expected):
                 return None, number
             views.append(look(env, info))
             if (terminated or truncated) and number < len(turns):

@@ -89,19 +89,19 @@ class Credits(TypedDict):
 
 def credits_of(trajectory: Trajectory) -> Credits | None:
     """Return an episode's advantages, or None where none was recorded."""
-    of_turns: list[list[float]] = [[] for _ in trajectory.turns]
+    by_turn: list[list[float]] = [[] for _ in trajectory.turns]
     first_turn = 0
     for trace in trajectory.traces:
         turns = turns_of(trace.action_mask, first_turn)
         sampled = [place for place, mask in enumerate(trace.action_mask) if mask]
         first_turn = turns[sampled[-1]] + 1 if sampled else first_turn
         for place in sampled if trace.advantages else ():
-            of_turns[turns[place]].append(trace.advantages[place])
-    every = [value for values in of_turns for value in values]
+            by_turn[turns[place]].append(trace.advantages[place])
+    every = [value for values in by_turn for value in values]
     if not every:
         return None
     return {
-        "turns": [round(fmean(values), 4) if values else None for values in of_turns],
+        "turns": [round(fmean(values), 4) if values else None for values in by_turn],
         "mean": round(fmean(every), 4),
         "most": round(max(map(abs, every)), 4),
     }

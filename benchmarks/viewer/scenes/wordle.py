@@ -19,6 +19,6 @@ def look(env: WordleEnv) -> dict[str, Any]:
     game = env.game
     return {
         "guesses": [[word[:NUM_LETTERS], marks] for word, marks in game.guesses],
-        "fitting": len(game.fitting()),
+        "fitting": len(game.candidates()),
         "words": len(game.words.words),
     }

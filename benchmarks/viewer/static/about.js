@@ -21,11 +21,11 @@ function table(rows, names) {
   const lines = rows.map(([option, ...values]) => {
     const [group, name] = [option.slice(0, option.lastIndexOf(".") + 1), option.split(".").at(-1)];
     const parts = name.split(/(?<=_)/).flatMap((part) => [part, el("wbr")]);
-    const told = [el("span", { class: "quiet" }, group), ...parts];
+    const caption = [el("span", { class: "quiet" }, group), ...parts];
     return el(
       "tr",
       {},
-      el("th", { scope: "row" }, told),
+      el("th", { scope: "row" }, caption),
       values.map((value) => el("td", {}, value ?? "–")),
     );
   });
@@ -55,8 +55,8 @@ function drawOptions(found, names) {
     ["alone", alone, "of one run alone"],
     ["alike", alike, "the same"],
   ];
-  for (const [kind, rows, told] of folded.filter(([, rows]) => rows.length)) {
-    const title = el("summary", {}, `${number(rows.length)} ${rows.length === 1 ? "is" : "are"} ${told}`);
+  for (const [kind, rows, caption] of folded.filter(([, rows]) => rows.length)) {
+    const title = el("summary", {}, `${number(rows.length)} ${rows.length === 1 ? "is" : "are"} ${caption}`);
     parts.push(el("details", { class: kind }, title, table(rows, names)));
   }
   return el("details", { class: "differing" }, parts);
@@ -68,12 +68,12 @@ function drawGain(gain, [first, second]) {
   const { low, high, tasks, better, worse, of } = gain;
   const moments = [...new Set(of)].filter(Boolean).join(" against ");
   const value = `${points(gain.gain)} points (${points(low)} to ${points(high)})`;
-  const told = [
+  const caption = [
     ` over ${first}: 95% interval, paired over ${plural(tasks, "task")}`,
     `better on ${number(better)}, worse on ${number(worse)}`,
     ...(moments ? [moments] : []),
   ];
-  return el("p", { class: "gain" }, `${second} gains `, el("strong", {}, value), told.join(" · "));
+  return el("p", { class: "gain" }, `${second} gains `, el("strong", {}, value), caption.join(" · "));
 }
 
 // The box above the curve. It is drawn again where it tells of something else only, so that what is

@@ -24,7 +24,7 @@ function card(entry, place, current, onAttempt) {
           onAttempt(entry);
         },
         "aria-current": isCurrent ? "true" : null,
-        "aria-label": `Attempt ${place + 1}: ${entry.outcome.told}, ${plural(entry.turns, "turn")}`,
+        "aria-label": `Attempt ${place + 1}: ${entry.outcome.caption}, ${plural(entry.turns, "turn")}`,
       },
       el("span", { class: "attempt-head" }, outcomeMark(entry), ` ${place + 1}`),
       turnStrip(entry),
@@ -38,13 +38,13 @@ export function drawGroup(group, current, onAttempt) {
   if (group.length < 2) return null;
   const { played } = summarize(group);
   const reached = group.filter((entry) => entry.success).length;
-  const told = played ? `, ${reached} of ${played} reached the goal` : "";
+  const caption = played ? `, ${reached} of ${played} reached the goal` : "";
   const row = el("ol", { class: "attempts" });
   row.append(...group.map((entry, place) => card(entry, place, current, onAttempt)));
   return el(
     "nav",
     { class: "group", "aria-label": "Attempts of this group" },
-    el("h2", {}, `The group's ${group.length} attempts at this task${told}`),
+    el("h2", {}, `The group's ${group.length} attempts at this task${caption}`),
     row,
   );
 }
@@ -53,17 +53,17 @@ export function drawGroup(group, current, onAttempt) {
 export function tellCredit(host, id, mean) {
   const card = host.querySelector(`.attempt[data-id="${id}"]`);
   if (!card || card.querySelector(".credit")) return;
-  const told = `advantage ${signed(mean)}`;
-  card.append(el("span", { class: "credit" }, told));
-  card.setAttribute("aria-label", `${card.getAttribute("aria-label")}, ${told}`);
+  const caption = `advantage ${signed(mean)}`;
+  card.append(el("span", { class: "credit" }, caption));
+  card.setAttribute("aria-label", `${card.getAttribute("aria-label")}, ${caption}`);
 }
 
 function named(entry, place) {
   const phase = entry.phase ? `${entry.phase}, ` : "";
   const step = entry.hasStep ? `${phase}step ${entry.step}, ` : "";
-  const { mark, told } = entry.outcome;
+  const { mark, caption } = entry.outcome;
   const who = `${mark} ${entry.player || "unnamed"}`;
-  return `${who}, ${step}${plural(entry.turns, "turn")}, ${told} (${place + 1})`;
+  return `${who}, ${step}${plural(entry.turns, "turn")}, ${caption} (${place + 1})`;
 }
 
 // The options by run, those of other runs in their order, then the own run's.

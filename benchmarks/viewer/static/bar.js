@@ -4,8 +4,8 @@ import { drawComparison } from "./attempts.js";
 import { el } from "./dom.js";
 import { number, outcomeMark } from "./marks.js";
 
-function button(told, title, sign, onClick) {
-  return el("button", { type: "button", "aria-label": told, title, click: onClick }, sign);
+function button(caption, title, sign, onClick) {
+  return el("button", { type: "button", "aria-label": caption, title, click: onClick }, sign);
 }
 
 // What remains of the title when it is scrolled away: each side's outcome, and the goal.
@@ -13,7 +13,7 @@ function reminder(sides) {
   const outcomes = sides.flatMap(({ entry }, side) => [
     sides.length > 1 ? ` ${"AB"[side]} ` : "",
     outcomeMark(entry),
-    el("span", { class: `told ${entry.outcome.kind}` }, entry.outcome.told),
+    el("span", { class: `told ${entry.outcome.kind}` }, entry.outcome.caption),
   ]);
   const { goal, task } = sides[0].entry;
   const words = el("span", { class: "bar-goal" }, goal || task);
@@ -21,11 +21,11 @@ function reminder(sides) {
 }
 
 function matches(onMatch) {
-  const told = el("span", { class: "where" });
+  const caption = el("span", { class: "where" });
   const box = el(
     "span",
     { class: "matches", hidden: true },
-    told,
+    caption,
     button("Previous match", "Previous match (N)", "↑", () => onMatch(-1)),
     button("Next match", "Next match (n)", "↓", () => onMatch(1)),
   );
@@ -34,7 +34,7 @@ function matches(onMatch) {
     if (text !== null) words = text;
     box.hidden = !words;
     const which = at >= 0 ? `${number(at + 1)} of ` : "";
-    told.textContent = `“${words}”: ${count ? `${which}${number(count)}` : "not in these texts"}`;
+    caption.textContent = `“${words}”: ${count ? `${which}${number(count)}` : "not in these texts"}`;
   };
   return { box, tell };
 }

@@ -7,8 +7,8 @@ import { drawScene, drawTokens } from "./scenes.js";
 import { drawEnd, drawTurn } from "./turn.js";
 
 export function verdict(entry) {
-  const told = `${entry.outcome.told} · return ${number(entry.return)} · ${plural(entry.turns, "turn")}`;
-  return el("p", { class: `verdict ${entry.outcome.kind}` }, outcomeMark(entry), ` ${told}`);
+  const caption = `${entry.outcome.caption} · return ${number(entry.return)} · ${plural(entry.turns, "turn")}`;
+  return el("p", { class: `verdict ${entry.outcome.kind}` }, outcomeMark(entry), ` ${caption}`);
 }
 
 export function facts({ entry, record }, runs) {

@@ -11,8 +11,8 @@ const USUAL = "Point at the curve for its values; a circle lists the trajectorie
 
 function validations(points, scale, name = "validation", show = percent) {
   return points.filter((point) => point[name] !== undefined).flatMap((point) => {
-    const told = `validation at step ${point.step}: ${show(point[name])}`;
-    return measuredPoint({ ...point, value: point[name] }, scale, "validation", told);
+    const caption = `validation at step ${point.step}: ${show(point[name])}`;
+    return measuredPoint({ ...point, value: point[name] }, scale, "validation", caption);
   });
 }
 
@@ -26,7 +26,7 @@ function losses(points, scale) {
 
 // A step whose episodes were kept; a click lists them.
 function keptStep(step, { x, bottom }, onStep) {
-  const told = `List the trajectories of step ${step}`;
+  const caption = `List the trajectories of step ${step}`;
   const choose = () => onStep(step);
   return svg(
     "g",
@@ -34,7 +34,7 @@ function keptStep(step, { x, bottom }, onStep) {
       class: "kept",
       role: "button",
       tabindex: 0,
-      "aria-label": told,
+      "aria-label": caption,
       click: choose,
       "data-step": step,
       keydown: (event) => {
@@ -45,7 +45,7 @@ function keptStep(step, { x, bottom }, onStep) {
     },
     svg("rect", { x: x(step) - 7, y: bottom - 6, width: 14, height: 14, class: "touch" }),
     svg("circle", { cx: x(step), cy: bottom, r: 3.5 }),
-    svg("title", {}, told),
+    svg("title", {}, caption),
   );
 }
 
@@ -56,7 +56,7 @@ function description(success, last) {
   return `Success of training episodes: ${start}, ${percent(final)} at step ${last}`;
 }
 
-function told(point, averages) {
+function caption(point, averages) {
   const parts = [`step ${point.step}`];
   const add = (name, value, show) => value !== undefined && parts.push(`${name} ${show(value)}`);
   add("success", point.success, percent);
@@ -78,6 +78,12 @@ function keptSteps(steps, scale, onStep) {
 function pictureOf(scale, label) {
   const { width, height } = scale;
   return svg("svg", { width, height, role: "group", "aria-label": label });
+}
+
+function finish(host, picture, readout, parts, kept, above = []) {
+  picture.append(...kept, ...above);
+  if (kept.length) parts.push(["dot", "kept trajectories"]);
+  host.replaceChildren(picture, readout, legend(parts));
 }
 
 export function drawSuccess(host, points, steps, onStep) {
@@ -104,12 +110,9 @@ export function drawSuccess(host, points, steps, onStep) {
   const averages = new Map(smooth);
   const readout = withReadout(picture, scale, USUAL, (step) => {
     const point = nearest(points, step);
-    return { step: point.step, text: told(point, averages) };
+    return { step: point.step, text: caption(point, averages) };
   });
-  const kept = keptSteps(steps, scale, onStep);
-  picture.append(...kept, ...checks);
-  if (kept.length) parts.push(["dot", "kept trajectories"]);
-  host.replaceChildren(picture, readout, legend(parts));
+  finish(host, picture, readout, parts, keptSteps(steps, scale, onStep), checks);
 }
 
 // Draws a metric; `isLog` asks for a logarithmic axis.
@@ -148,8 +151,5 @@ export function drawMetric(host, points, { metric, isLog }, steps, onStep) {
     const point = nearest(measured, step);
     return { step: point.step, text: `step ${point.step} · ${metric} ${show(point.value)}` };
   });
-  const kept = keptSteps(steps, scale, onStep);
-  picture.append(...kept);
-  if (kept.length) parts.push(["dot", "kept trajectories"]);
-  host.replaceChildren(picture, readout, legend(parts));
+  finish(host, picture, readout, parts, keptSteps(steps, scale, onStep));
 }

@@ -159,9 +159,9 @@ export function valuesOf(points, name) {
 }
 
 // A measured value with its interval, where it has one: {step, value, low, high}.
-export function measuredPoint({ step, value, low, high }, { x, y }, kind, told) {
+export function measuredPoint({ step, value, low, high }, { x, y }, kind, caption) {
   const at = x(step);
-  const dot = svg("circle", { class: kind, cx: at, cy: y(value), r: 4 }, svg("title", {}, told));
+  const dot = svg("circle", { class: kind, cx: at, cy: y(value), r: 4 }, svg("title", {}, caption));
   if (low === undefined || high === undefined) return [dot];
   return [svg("path", { class: `interval ${kind}`, d: `M${at},${y(low)}V${y(high)}` }), dot];
 }
@@ -181,7 +181,7 @@ export function nearest(points, step) {
 }
 
 export function legend(parts) {
-  const items = parts.map(([kind, told]) => {
+  const items = parts.map(([kind, caption]) => {
     const sample = svg("svg", { width: 18, height: 8, "aria-hidden": "true" });
     const isDot = kind === "dot" || kind.startsWith("validation");
     sample.append(
@@ -189,7 +189,7 @@ export function legend(parts) {
         ? svg("circle", { class: kind, cx: 9, cy: 4, r: 3.5 })
         : svg("path", { class: kind, d: "M0,4L18,4" }),
     );
-    return el("span", {}, sample, told);
+    return el("span", {}, sample, caption);
   });
   return el("p", { class: "legend" }, items);
 }
@@ -197,7 +197,7 @@ export function legend(parts) {
 // Tells the values under the pointer in a line below; `tell(step, y)` gives {step, text}.
 export function withReadout(picture, scale, usual, tell) {
   const rule = svg("path", { class: "pointer", d: "" });
-  const told = el("p", { class: "readout" }, usual);
+  const caption = el("p", { class: "readout" }, usual);
   picture.append(rule);
   picture.addEventListener("pointermove", (event) => {
     const box = picture.getBoundingClientRect();
@@ -205,11 +205,11 @@ export function withReadout(picture, scale, usual, tell) {
     if (!found) return;
     const across = `M${scale.x(found.step)},${EDGE.top}V${scale.height - EDGE.bottom}`;
     rule.setAttribute("d", across);
-    told.textContent = found.text;
+    caption.textContent = found.text;
   });
   picture.addEventListener("pointerleave", () => {
     rule.setAttribute("d", "");
-    told.textContent = usual;
+    caption.textContent = usual;
   });
-  return told;
+  return caption;
 }

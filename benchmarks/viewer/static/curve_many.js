@@ -67,8 +67,8 @@ export function drawCurves(host, found, { metric, isLog, isApart }, onRun) {
     const place = { ...scale, x: (step) => scale.x(step) + (drawn.length > MOST_CHECKED ? 0 : aside) };
     const color = kind.replace("line ", "").replace("line-", "check-");
     for (const check of one.checks) {
-      const told = `${one.run.full}: validation at step ${check.step}: ${show(check.value)}`;
-      picture.append(...measuredPoint(check, place, `validation ${color}`, told));
+      const caption = `${one.run.full}: validation at step ${check.step}: ${show(check.value)}`;
+      picture.append(...measuredPoint(check, place, `validation ${color}`, caption));
     }
   }
   let pointed = null;
@@ -97,8 +97,8 @@ export function drawCurves(host, found, { metric, isLog, isApart }, onRun) {
   picture.addEventListener("click", () => pointed && onRun(pointed.run));
   const parts = families.map((family, place) => {
     const count = drawn.filter(({ run }) => nameOf(run) === family).length;
-    const told = count === 1 ? family : `${family}, ${count} runs`;
-    return [kindOf(place), told];
+    const caption = count === 1 ? family : `${family}, ${count} runs`;
+    return [kindOf(place), caption];
   });
   if (drawn.some(({ checks }) => checks.length)) parts.push(["validation", "validations, 95% interval"]);
   host.replaceChildren(picture, readout, legend(parts));

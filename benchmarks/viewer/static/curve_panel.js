@@ -99,8 +99,8 @@ export class CurvePanel {
     else drawSuccess(this.picture, points[0], steps, this.onStep);
     if (this.picture.hidden) {
       this.picture.hidden = false;
-      const told = `No ${metric || "success"} was logged.`;
-      this.picture.replaceChildren(el("p", { class: "readout" }, told));
+      const caption = `No ${metric || "success"} was logged.`;
+      this.picture.replaceChildren(el("p", { class: "readout" }, caption));
     }
     if (focused !== undefined) this.host.querySelector(`.kept[data-step="${focused}"]`)?.focus();
   }

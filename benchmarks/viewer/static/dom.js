@@ -25,3 +25,8 @@ export function svg(tag, attributes = {}, ...children) {
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
+
+export const byId = (id) => document.getElementById(id);
+
+// Compares texts as a reader sorts them, with numbers by their value.
+export const collator = new Intl.Collator("en", { numeric: true });

@@ -14,13 +14,13 @@ export const causeOf = (cause) => CAUSES[cause] ?? cause ?? "cut off";
 
 export function outcomeOf(entry) {
   if (entry.status === "failed") {
-    return { kind: "failed", mark: "✕", told: entry.cause === "unscored" ? "unscored" : "failed" };
+    return { kind: "failed", mark: "✕", caption: entry.cause === "unscored" ? "unscored" : "failed" };
   }
-  if (entry.success) return { kind: "success", mark: "✓", told: "success" };
+  if (entry.success) return { kind: "success", mark: "✓", caption: "success" };
   if (entry.status === "truncated") {
-    return { kind: "cut", mark: "◔", told: `cut: ${causeOf(entry.cause)}` };
+    return { kind: "cut", mark: "◔", caption: `cut: ${causeOf(entry.cause)}` };
   }
-  return { kind: "lost", mark: "○", told: "ended without success" };
+  return { kind: "lost", mark: "○", caption: "ended without success" };
 }
 
 const PHASES = {

@@ -6,11 +6,11 @@ import { CHOICES, RANGES, SORTS, counts, placeOf } from "./filters.js";
 
 const LONGEST_LIST = 400;
 
-function option(value, told, chosen) {
-  return el("option", { value, selected: value === chosen }, told);
+function option(value, caption, chosen) {
+  return el("option", { value, selected: value === chosen }, caption);
 }
 
-function told(name, value, entries) {
+function caption(name, value, entries) {
   if (value === "") return "(none)";
   if (name !== "policy") return value;
   return entries.find((entry) => entry.policy === value).player;
@@ -22,7 +22,7 @@ function choice(name, label, within, chosen) {
   const found = counts(entries, name).slice(0, LONGEST_LIST);
   if (found.length < 2 && chosen === undefined) return null;
   const options = found.map(([value, count]) =>
-    option(String(value), `${told(name, value, entries)} (${count})`, chosen),
+    option(String(value), `${caption(name, value, entries)} (${count})`, chosen),
   );
   if (name === "result") options.unshift(option("no success", "any without success", chosen));
   const any = option("", `${label}: all`, chosen ?? "");
@@ -30,20 +30,20 @@ function choice(name, label, within, chosen) {
 }
 
 function range(name, label, filters) {
-  const field = (end, told) =>
+  const field = (end, caption) =>
     el("input", {
       type: "number",
       step: "any",
       name: `${name}_${end}`,
       value: filters[`${name}_${end}`] ?? "",
-      placeholder: told,
-      "aria-label": `${label}, ${told === "from" ? "at least" : "at most"}`,
+      placeholder: caption,
+      "aria-label": `${label}, ${caption === "from" ? "at least" : "at most"}`,
     });
   return el("span", { class: "range" }, label, field("min", "from"), "–", field("max", "to"));
 }
 
 function order(sort, isDescending) {
-  const options = SORTS.map(([name, told]) => option(name, told, sort));
+  const options = SORTS.map(([name, caption]) => option(name, caption, sort));
   const box = el("input", { type: "checkbox", name: "desc", checked: isDescending });
   const turned = el("label", {}, box, "descending");
   return el(

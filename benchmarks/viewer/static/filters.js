@@ -1,5 +1,6 @@
 // Which entries are shown, and in which order: pure functions of the filters. Knows no element.
 
+import { collator } from "./dom.js";
 import { causeOf } from "./entries.js";
 
 export const CHOICES = [
@@ -19,7 +20,6 @@ export const RANGES = [
   ["return", "Return"],
 ];
 
-const collator = new Intl.Collator("en", { numeric: true });
 // Where to look, and what of the runs is drawn there; the other filters say what for.
 const PLACE = ["run", "folder", "vs", "metric", "log"];
 const NAMES = [...PLACE, ...CHOICES.map(([name]) => name), "q"].concat(
@@ -54,7 +54,7 @@ export function readFilters(parameters) {
 }
 
 export function valueOf(entry, name) {
-  return name === "result" ? entry.outcome.told : entry[name];
+  return name === "result" ? entry.outcome.caption : entry[name];
 }
 
 // A run is named by its path: its number would be another run's once there are more. A folder
@@ -167,8 +167,8 @@ export function summarize(entries) {
   return {
     count: entries.length,
     played: played.length,
-    failed: entries.filter((entry) => entry.outcome.told === "failed").length,
-    unscored: entries.filter((entry) => entry.outcome.told === "unscored").length,
+    failed: entries.filter((entry) => entry.outcome.caption === "failed").length,
+    unscored: entries.filter((entry) => entry.outcome.caption === "unscored").length,
     success: played.length ? mean("success") : null,
     score: played.length ? mean("score") : null,
     return: played.length ? mean("return") : null,

@@ -16,12 +16,12 @@ const TOLD = [
 ];
 
 export function fillHelp(dialog) {
-  const rows = TOLD.map(([keys, told]) =>
+  const rows = TOLD.map(([keys, caption]) =>
     el(
       "div",
       {},
       el("dt", {}, keys.split("  ").map((key) => el("kbd", {}, key))),
-      el("dd", {}, told),
+      el("dd", {}, caption),
     ),
   );
   dialog.replaceChildren(

@@ -54,10 +54,10 @@ function goalCell(entry, { text }) {
 // What tells a row from the others, on one line.
 function facts(entry, varying) {
   const names = ["game", "subtask", "player"].filter((name) => varying.has(name));
-  const told = names.map((name) => entry[name]).filter(Boolean);
+  const caption = names.map((name) => entry[name]).filter(Boolean);
   const phase = entry.phase ? [entry.phase] : [];
   const step = entry.hasStep ? [`step ${entry.step}`] : [];
-  return [`return ${number(entry.return)} in ${entry.turns}`, ...phase, ...step, ...told].join(" · ");
+  return [`return ${number(entry.return)} in ${entry.turns}`, ...phase, ...step, ...caption].join(" · ");
 }
 
 export class List {

@@ -3,7 +3,7 @@
 import { About, drawProblems } from "./about.js";
 import { CurvePanel } from "./curve_panel.js";
 import { Entries } from "./entries.js";
-import { el, say } from "./dom.js";
+import { byId, el, say } from "./dom.js";
 import { EpisodeScreen } from "./episode.js";
 import { FilterBar } from "./filterbar.js";
 import { SORTS, arrange, choose, isOfRun, varies, viewOf } from "./filters.js";
@@ -18,7 +18,6 @@ import { openSource } from "./source.js";
 import { Summary } from "./summary.js";
 
 const ASK_AGAIN_MS = 2500;
-const byId = (id) => document.getElementById(id);
 
 function withoutEmpty(filters) {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value));
@@ -128,8 +127,8 @@ class Viewer {
     const searched = isAsking ? text : "";
     this.summary.draw(this.shown, within.length, { searched, isComparing: Boolean(vs) });
     const varying = this.varying(within);
-    const told = { text, folder: filters.folder, isSearching: isAsking };
-    this.list.show(this.shown, { sort, isDescending, varying, ...told });
+    const status = { text, folder: filters.folder, isSearching: isAsking };
+    this.list.show(this.shown, { sort, isDescending, varying, ...status });
   }
 
   // The columns in which the entries differ. Where the score is the return once more, one is
@@ -147,10 +146,10 @@ class Viewer {
     const entry = this.entries.byKey.get(key);
     const second = other ? this.entries.byKey.get(other) : null;
     if (!entry || (other && !second)) {
-      const told = this.entries.isComplete
+      const caption = this.entries.isComplete
         ? `There is no trajectory ${entry ? other : key} here.`
         : "Reading …";
-      byId("episode-screen").replaceChildren(el("p", {}, told));
+      byId("episode-screen").replaceChildren(el("p", {}, caption));
       return;
     }
     const isOpen = before.screen === "episode" && before.key === key && before.other === other;
@@ -245,9 +244,9 @@ class Viewer {
     const { isComplete, problems, numProblems, root, all } = this.entries;
     byId("root").textContent = root;
     const state = this.source.isLive ? "live" : "saved page";
-    const told = [isComplete ? state : `reading, ${number(all.length)} so far`];
+    const caption = [isComplete ? state : `reading, ${number(all.length)} so far`];
     drawProblems(byId("problems"), problems, numProblems);
-    say(byId("state"), told.join(" · "));
+    say(byId("state"), caption.join(" · "));
   }
 }
 

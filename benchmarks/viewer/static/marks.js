@@ -5,15 +5,15 @@ import { el } from "./dom.js";
 const CLASSES = { ".": "", x: "invalid", "+": "rewarded", "-": "charged" };
 
 export function outcomeMark(entry) {
-  const { kind, mark, told } = entry.outcome;
-  return el("span", { class: `mark ${kind}`, role: "img", "aria-label": told, title: told }, mark);
+  const { kind, mark, caption } = entry.outcome;
+  return el("span", { class: `mark ${kind}`, role: "img", "aria-label": caption, title: caption }, mark);
 }
 
 // One small bar per turn; a long episode's bars get narrower.
 export function turnStrip(entry) {
   const invalid = entry.marks.split("x").length - 1;
-  const told = `${plural(entry.turns, "turn")}, ${invalid} invalid`;
-  const strip = el("span", { class: "strip", role: "img", "aria-label": told, title: told });
+  const caption = `${plural(entry.turns, "turn")}, ${invalid} invalid`;
+  const strip = el("span", { class: "strip", role: "img", "aria-label": caption, title: caption });
   for (const mark of entry.marks) strip.append(el("i", { class: CLASSES[mark] || null }));
   return strip;
 }

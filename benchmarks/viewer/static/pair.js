@@ -29,12 +29,12 @@ function fold(turn) {
   const block = turn.querySelector(".block.observation");
   const shown = [...block.children].filter((child) => child.tagName !== "H4");
   const box = el("div", { hidden: true }, shown);
-  const told = { true: "Hide it", false: "The same as A's" };
-  const button = el("button", { type: "button", class: "same", "aria-expanded": "false" }, told.false);
+  const caption = { true: "Hide it", false: "The same as A's" };
+  const button = el("button", { type: "button", class: "same", "aria-expanded": "false" }, caption.false);
   button.addEventListener("click", () => {
     box.hidden = !box.hidden;
     button.setAttribute("aria-expanded", String(!box.hidden));
-    button.textContent = told[!box.hidden];
+    button.textContent = caption[!box.hidden];
   });
   block.append(button, box);
 }

@@ -33,8 +33,8 @@ export function phasesOf(entries) {
   return inOrder.map(([phase, own]) => {
     const last = own.reduce((most, entry) => Math.max(most, entry.step), 0);
     const hasSteps = own[0].isTraining && OF_STEPS.has(phase);
-    const told = hasSteps ? own.filter((entry) => entry.step === last) : own;
-    return { phase, step: hasSteps ? last : null, ...successOf(told) };
+    const episodes = hasSteps ? own.filter((entry) => entry.step === last) : own;
+    return { phase, step: hasSteps ? last : null, ...successOf(episodes) };
   });
 }
 
@@ -42,15 +42,15 @@ export function phasesOf(entries) {
 export function headline(entries) {
   if (isAlike(entries) && !entries[0]?.isTraining) {
     const { success } = summarize(entries);
-    return success === null ? null : { told: percent(success), share: success };
+    return success === null ? null : { caption: percent(success), share: success };
   }
   const phases = new Map(phasesOf(entries).map((one) => [one.phase, one]));
   const [before, after] = [phases.get("before training"), phases.get("after training")];
   if (before && after) {
-    return { told: `${percent(before.success)} → ${percent(after.success)}`, share: after.success };
+    return { caption: `${percent(before.success)} → ${percent(after.success)}`, share: after.success };
   }
   const last = phases.get("validation") ?? phases.get("training") ?? [...phases.values()].at(-1);
   if (!last || last.success === null) return null;
   const at = last.step === null ? "" : `, step ${last.step}`;
-  return { told: `${last.phase}${at}: ${percent(last.success)}`, share: last.success };
+  return { caption: `${last.phase}${at}: ${percent(last.success)}`, share: last.success };
 }

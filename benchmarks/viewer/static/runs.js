@@ -21,7 +21,7 @@ function breakable(text) {
   return text.split(/(?<=[/·])/).flatMap((part) => [part, el("wbr")]);
 }
 
-function link(label, told, { filters, isChosen, title, share }) {
+function link(label, caption, { filters, isChosen, title, share }) {
   return el(
     "a",
     {
@@ -31,7 +31,7 @@ function link(label, told, { filters, isChosen, title, share }) {
       title,
     },
     el("span", { class: "run-title" }, breakable(label)),
-    el("span", { class: "run-facts" }, told),
+    el("span", { class: "run-facts" }, caption),
     share === null || share === undefined ? null : bar(share),
   );
 }
@@ -89,10 +89,10 @@ export class RunsPanel {
     const own = run === null ? this.folder(node) : this.run(run, label);
     if (!children.length) return el("li", {}, el("div", { class: "run-line leaf" }, own));
     const isOpen = this.isOpen.get(path) ?? this.opensItself(path);
-    const told = `${isOpen ? "Close" : "Open"} ${label}`;
+    const caption = `${isOpen ? "Close" : "Open"} ${label}`;
     const folds = el(
       "button",
-      { type: "button", class: "fold", "aria-expanded": String(isOpen), "aria-label": told },
+      { type: "button", class: "fold", "aria-expanded": String(isOpen), "aria-label": caption },
       isOpen ? "▾" : "▸",
     );
     folds.dataset.folds = path;
@@ -113,7 +113,7 @@ export class RunsPanel {
     const runs = runsOf(node);
     const entries = runs.flatMap((run) => this.byRun[run]);
     const success = isAlike(entries) ? headline(entries) : null;
-    const share = success ? ` · ${success.told}` : "";
+    const share = success ? ` · ${success.caption}` : "";
     return link(node.label, `${plural(runs.length, "run")} · ${number(entries.length)}${share}`, {
       filters: { ...this.view, folder: node.path },
       isChosen: this.chosen === node.path,
@@ -127,7 +127,7 @@ export class RunsPanel {
     const success = headline(entries);
     const facts = [KINDS[run.kind], entries.length ? number(entries.length) : "no trajectories"];
     if (run.problem) facts.push("⚠ problem");
-    if (success) facts.push(success.told);
+    if (success) facts.push(success.caption);
     return link(label, facts.filter(Boolean).join(" · "), {
       filters: { ...this.view, run: run.name },
       isChosen: this.chosen === run.name || this.vs === run.name,

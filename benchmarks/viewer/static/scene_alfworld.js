@@ -7,8 +7,8 @@ function isWanted(name, wanted) {
 }
 
 function thing([name, ...states], wanted) {
-  const said = [name, ...states.map((state) => `(${state})`)].join(" ");
-  return el("li", {}, isWanted(name, wanted) ? el("mark", {}, said) : said);
+  const caption = [name, ...states.map((state) => `(${state})`)].join(" ");
+  return el("li", {}, isWanted(name, wanted) ? el("mark", {}, caption) : caption);
 }
 
 function place([name, door, isSeen, things], at, wanted) {

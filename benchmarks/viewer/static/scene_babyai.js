@@ -1,15 +1,10 @@
 // BabyAI: the grid as the agent left it, with what it sees lit.
 
 import { el, svg } from "./dom.js";
+import { squares } from "./scene_maze.js";
 
 const FACING = ["right", "down", "left", "up"];
 const KEY_BIT = "M.5 .44V.84M.5 .67h.15M.5 .83h.19";
-
-function squares(cells, width) {
-  return cells
-    .map((cell) => `M${cell % width} ${Math.floor(cell / width)}h1v1h-1z`)
-    .join("");
-}
 
 function lines({ width, height }) {
   const across = Array.from({ length: height - 1 }, (_, row) => `M0 ${row + 1}h${width}`);

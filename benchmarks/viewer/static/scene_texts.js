@@ -19,7 +19,7 @@ export function drawScore(scene, turn) {
   const { score, gained } = scene.turns[turn];
   const last = scene.turns.length - 1;
   const change = Math.round(100 * gained);
-  const said = change ? `${change > 0 ? "+" : "−"}${Math.abs(change)} by the last action` : "unchanged";
+  const phrase = change ? `${change > 0 ? "+" : "−"}${Math.abs(change)} by the last action` : "unchanged";
   let path = "";
   scene.turns.forEach((one, number) => {
     const [x, y] = place(one.score, number, last);
@@ -33,7 +33,7 @@ export function drawScore(scene, turn) {
     svg("path", { class: "scene-steps", d: path }),
     svg("circle", { class: "scene-now", cx: x, cy: y, r: 4 }),
   );
-  const figure = el("p", { class: change ? "scene-note changed" : "scene-note" }, el("b", {}, points(score)), ` of 100, ${said}`);
+  const figure = el("p", { class: change ? "scene-note changed" : "scene-note" }, el("b", {}, points(score)), ` of 100, ${phrase}`);
   return [figure, chart];
 }
 
@@ -53,8 +53,8 @@ export function drawDocuments(scene, turn) {
   const { accepted } = scene.about;
   const answers = accepted && el("p", { class: "scene-note" }, "Accepted: ", accepted.slice(0, 3).join(" · "), accepted.length > 3 ? ` and ${accepted.length - 3} more forms` : "");
   if (!documents.length) return turn === 0 ? [answers] : [];
-  const told = found ? "An accepted answer stands here" : "No accepted answer stands here";
-  const state = accepted && el("p", { class: found ? "scene-note found" : "scene-note" }, told);
+  const caption = found ? "An accepted answer stands here" : "No accepted answer stands here";
+  const state = accepted && el("p", { class: found ? "scene-note found" : "scene-note" }, caption);
   return [answers, state, ...documents.map(paper)];
 }
 

@@ -16,7 +16,7 @@ function signed(value) {
   return (value > 0 ? "+" : "") + value.toFixed(3);
 }
 
-function told(token) {
+function caption(token) {
   const text = token.text === null ? `id ${token.id}` : `${JSON.stringify(token.text)} · id ${token.id}`;
   if (!token.isSampled) return `${text} · given, in no loss`;
   const credit = token.advantage === null ? "" : ` · advantage ${signed(token.advantage)}`;
@@ -26,7 +26,7 @@ function told(token) {
 function mark(token, most) {
   const node = el(
     "span",
-    { class: token.isSampled ? "token sampled" : "token given", "data-told": told(token), tabindex: token.isSampled ? -1 : null },
+    { class: token.isSampled ? "token sampled" : "token given", "data-told": caption(token), tabindex: token.isSampled ? -1 : null },
     shown(token.text, token.id),
   );
   if (!token.isSampled) return node;

@@ -1,6 +1,6 @@
 // What each key does on the list and on a trajectory. Knows the viewer by its methods.
 
-const byId = (id) => document.getElementById(id);
+import { byId } from "./dom.js";
 
 export function shortcuts(viewer) {
   const { list, episode } = viewer;

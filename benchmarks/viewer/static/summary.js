@@ -1,7 +1,7 @@
 // The numbers above the list. Where policies, environments, turn limits or phases of training are
 // mixed no mean stands for them, nor where runs are compared; a table has one for each.
 
-import { el, say } from "./dom.js";
+import { collator, el, say } from "./dom.js";
 import { phasePlace } from "./entries.js";
 import { counts, isAlike, summarize, varies } from "./filters.js";
 import { number, percent, plural } from "./marks.js";
@@ -10,10 +10,10 @@ import { phasesOf } from "./phases.js";
 const MOST_ROWS = 60;
 
 function apart({ failed, unscored }) {
-  const told = [];
-  if (failed) told.push(`${number(failed)} failed, counted apart`);
-  if (unscored) told.push(`${number(unscored)} unscored, counted apart`);
-  return told;
+  const caption = [];
+  if (failed) caption.push(`${number(failed)} failed, counted apart`);
+  if (unscored) caption.push(`${number(unscored)} unscored, counted apart`);
+  return caption;
 }
 
 // The share of the episodes that were cut off, and by what.
@@ -34,11 +34,11 @@ function mixture(shown, { isComparing }) {
     ["limit", "turn limit", "turn limits"],
     ["phase", "phase", "phases"],
   ];
-  const told = kinds
-    .map(([name, ...said]) => [counts(shown, name).filter(([value]) => value).length, ...said])
+  const caption = kinds
+    .map(([name, ...phrase]) => [counts(shown, name).filter(([value]) => value).length, ...phrase])
     .filter(([count]) => count > 1)
     .map(([count, one, many]) => plural(count, one, many));
-  return `${told.join(", ")}: not averaged`;
+  return `${caption.join(", ")}: not averaged`;
 }
 
 function tellPhase({ phase, step, success, played }) {
@@ -49,27 +49,27 @@ function tellPhase({ phase, step, success, played }) {
 export function summaryOf(shown, total, { isComparing }) {
   const found = summarize(shown);
   const part = found.count === total ? "" : `${number(found.count)} of `;
-  const told = [`${part}${plural(total, "trajectory", "trajectories")}`];
+  const caption = [`${part}${plural(total, "trajectory", "trajectories")}`];
   if (!isAlike(shown, { isComparing })) {
     const phases = phasesOf(shown).map(tellPhase);
     const mixed = phases.length ? phases : [mixture(shown, { isComparing })];
-    return [...told, ...mixed, ...apart(found)].join(" · ");
+    return [...caption, ...mixed, ...apart(found)].join(" · ");
   }
-  told.push(
+  caption.push(
     `success ${percent(found.success)}`,
     `score ${number(found.score)}`,
     `return ${number(found.return)}`,
     `${number(found.turns, 1)} turns`,
     ...cutOf(found),
   );
-  return [...told, ...apart(found)].join(" · ");
+  return [...caption, ...apart(found)].join(" · ");
 }
 
 function cell(entries) {
   if (!entries) return el("td", {}, "");
   const found = summarize(entries);
-  const told = [` of ${number(found.played)}`, ...cutOf(found)].join(", ");
-  return el("td", {}, percent(found.success), el("span", { class: "quiet" }, told));
+  const caption = [` of ${number(found.played)}`, ...cutOf(found)].join(", ");
+  return el("td", {}, percent(found.success), el("span", { class: "quiet" }, caption));
 }
 
 // What tells a row from the others: the policy, of a training run the moment of playing, and the
@@ -103,7 +103,6 @@ export function rowsOf(shown, { isComparing }) {
     if (!games.has(entry.game)) games.set(entry.game, []);
     games.get(entry.game).push(entry);
   }
-  const collator = new Intl.Collator("en", { numeric: true });
   const order = (one, other) => one.place - other.place || collator.compare(one.name, other.name);
   return [...rows.values()].sort(order);
 }
@@ -139,8 +138,8 @@ export class Summary {
   draw(shown, total, { searched, isComparing }) {
     this.shown = shown;
     this.isComparing = isComparing;
-    const told = summaryOf(shown, total, { isComparing });
-    say(this.host, searched ? `Searching all texts for “${searched}” …` : told);
+    const caption = summaryOf(shown, total, { isComparing });
+    say(this.host, searched ? `Searching all texts for “${searched}” …` : caption);
     this.details.hidden = isAlike(shown, { isComparing });
     this.fill();
   }

@@ -1,6 +1,6 @@
 // The runs as a tree of the folders they lie in, in natural order. Knows no element.
 
-const collator = new Intl.Collator("en", { numeric: true });
+import { collator } from "./dom.js";
 
 function node(path, label) {
   return { path, label, run: null, children: new Map() };

@@ -16,12 +16,12 @@ export function passage(text, kind) {
   const body = el("div", { class: `passage ${kind}` }, text || "(empty)");
   if (!isLong(text)) return body;
   body.classList.add("clipped");
-  const told = `Show all ${number(text.split("\n").length)} lines`;
-  const button = el("button", { type: "button", class: "unfold", "aria-expanded": "false" }, told);
+  const caption = `Show all ${number(text.split("\n").length)} lines`;
+  const button = el("button", { type: "button", class: "unfold", "aria-expanded": "false" }, caption);
   button.addEventListener("click", () => {
     const isClipped = body.classList.toggle("clipped");
     button.setAttribute("aria-expanded", String(!isClipped));
-    button.textContent = isClipped ? told : "Show less";
+    button.textContent = isClipped ? caption : "Show less";
   });
   return [body, button];
 }
@@ -74,13 +74,13 @@ const labelOf = (side) => (side ? `${side} · ` : "");
 // `href` links to the turn; `before` is the score before it; `side` is "A", "B" or "".
 export function drawTurn(turn, { place, before, href, side = "" }) {
   const name = `${labelOf(side)}Turn ${place + 1}`;
-  const told = [turn.num_tokens ? plural(turn.num_tokens, "token") : "", ...calledFor(turn.call)];
+  const caption = [turn.num_tokens ? plural(turn.num_tokens, "token") : "", ...calledFor(turn.call)];
   const head = el(
     "header",
     { class: "turn-head" },
     el("h3", {}, el("a", { href, title: "Link to this turn" }, name)),
     chips(turn, before),
-    el("span", { class: "quiet" }, told.filter(Boolean).join(" · ")),
+    el("span", { class: "quiet" }, caption.filter(Boolean).join(" · ")),
   );
   const words = el("div", { class: "words" });
   words.append(
@@ -105,14 +105,14 @@ export function drawTurn(turn, { place, before, href, side = "" }) {
 
 // What stands after the last turn: the last words of the environment, and how it ended.
 export function drawEnd(record, entry, side = "") {
-  const { kind, told } = entry.outcome;
+  const { kind, caption } = entry.outcome;
   const headline = {
     success: "The goal was reached",
     failed: "The machinery broke; this episode counts nowhere",
     unscored: "Nobody could score it; this episode counts nowhere",
-    cut: `Cut off: ${told.replace(/^cut: /, "")}`,
+    cut: `Cut off: ${caption.replace(/^cut: /, "")}`,
     lost: "It ended without success",
-  }[told === "unscored" ? told : kind];
+  }[caption === "unscored" ? caption : kind];
   const totals = `return ${number(entry.return)} · score ${number(entry.score)}`;
   const numbers = `${totals} · ${plural(entry.turns, "turn")}`;
   const last = record.final_observation;
@@ -123,7 +123,7 @@ export function drawEnd(record, entry, side = "") {
       tabindex: -1,
       "data-turn": record.turns.length + 1,
       "data-side": side,
-      "aria-label": `${labelOf(side)}The end: ${told}`,
+      "aria-label": `${labelOf(side)}The end: ${caption}`,
     },
     el(
       "header",

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs.content.files import (
-    drafts_of,
-    making_folder,
+    atomic_folder,
+    atomic_write,
     open_bytes,
     open_text,
-    replacing,
-    write_whole,
+    temporary_siblings,
+    write_atomically,
 )
 
 
 def test_text_and_bytes_replace_a_file_and_make_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "file"
     for content in ("old\n", "new\n", b"\x00"):
-        write_whole(path, content)
+        write_atomically(path, content)
         assert path.read_bytes() == (content if isinstance(content, bytes) else content.encode())
     assert os.listdir(path.parent) == ["file"]
 
@@ -29,7 +29,7 @@ def test_text_and_bytes_replace_a_file_and_make_its_folder(tmp_path: Path) -> No
 def test_a_file_whose_writing_fails_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(RuntimeError), replacing(path) as unfinished:
+    with pytest.raises(RuntimeError), atomic_write(path) as unfinished:
         unfinished.write_text("half")
         assert path.read_text() == "old"
         raise RuntimeError
@@ -39,16 +39,16 @@ def test_a_file_whose_writing_fails_stays_as_it_was(tmp_path: Path) -> None:
 
 def test_a_folder_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "folder[1]"
-    with making_folder(path) as draft:
+    with atomic_folder(path) as draft:
         (draft / "file").write_text("half")
         assert not path.exists()
-        assert drafts_of(path) == [draft]
+        assert temporary_siblings(path) == [draft]
     assert (path / "file").read_text() == "half"
-    assert drafts_of(path) == []
+    assert temporary_siblings(path) == []
 
 
 def test_a_folder_whose_writing_fails_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), making_folder(tmp_path / "folder") as draft:
+    with pytest.raises(RuntimeError), atomic_folder(tmp_path / "folder") as draft:
         (draft / "file").touch()
         raise RuntimeError
     assert os.listdir(tmp_path) == []
@@ -56,7 +56,7 @@ def test_a_folder_whose_writing_fails_is_not_there(tmp_path: Path) -> None:
 
 def test_a_folder_that_another_process_has_made_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "folder"
-    with pytest.raises(OSError), making_folder(path) as draft:
+    with pytest.raises(OSError), atomic_folder(path) as draft:
         (draft / "file").write_text("later")
         path.mkdir()
         (path / "file").write_text("first")
@@ -68,16 +68,16 @@ def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
     file, link = tmp_path / "file", tmp_path / "link"
     file.write_text("old")
     link.symlink_to(file)
-    write_whole(link, "new")
+    write_atomically(link, "new")
     assert (link.is_symlink(), file.read_text()) == (True, "new")
-    write_whole(os.devnull, "gone")
+    write_atomically(os.devnull, "gone")
     assert not Path(os.devnull).is_file()
 
 
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as end, os.fdopen(writing, "wb"):
-        write_whole(f"/dev/fd/{writing}", "told\n")
+        write_atomically(f"/dev/fd/{writing}", "told\n")
         assert os.read(end.fileno(), 9) == b"told\n"
 
 
@@ -96,15 +96,15 @@ def test_what_a_killed_writer_left_is_removed_and_what_another_writes_is_not(
     path = tmp_path / "episodes.jsonl"
     code = (
         "import os, signal, sys\n"
-        "from agentgym_envs.content.files import replacing\n"
-        "with replacing(sys.argv[1]) as draft:\n"
+        "from agentgym_envs.content.files import atomic_write\n"
+        "with atomic_write(sys.argv[1]) as draft:\n"
         "    draft.write_text('half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(path)], check=False)
     assert len(list(tmp_path.iterdir())) == 1
-    with replacing(path) as own:
+    with atomic_write(path) as own:
         own.write_text("own")
-        write_whole(path, "other")
+        write_atomically(path, "other")
         assert sorted(tmp_path.iterdir()) == sorted([own, path])
     assert [file.read_text() for file in tmp_path.iterdir()] == ["own"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs import Outcome
-from agentgym_envs.core.text import shortened, with_turn_line, without_turn_line
+from agentgym_envs.core.text import append_turn_notice, remove_turn_notice, truncate
 from tests.helpers import CountingEnv
 
 
@@ -49,7 +49,9 @@ def test_nothing_is_told_after_the_end_or_where_it_is_switched_off() -> None:
 @pytest.mark.parametrize("observation", ["", "You see a door.", "(This is turn 1 of 2.)"])
 def test_without_its_line_an_observation_is_the_same_in_every_turn(observation: str) -> None:
     for turn in range(1, 6):
-        assert without_turn_line(with_turn_line(observation, turn=turn, limit=5)) == observation
+        assert (
+            remove_turn_notice(append_turn_notice(observation, turn=turn, limit=5)) == observation
+        )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_the_original_has_no_budget() -> None:
     env = LongEnv(compat="agentgym")
     env.reset(seed=0)
     assert env.step("add 1")[0] == "a" * 10_000
-    assert shortened("abc", 3) == "abc"
+    assert truncate("abc", 3) == "abc"
 
 
 @pytest.mark.parametrize("name", ["max_observation", "max_error"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from agentgym_envs import EnvFailure, Outcome
-from agentgym_envs.machinery.cancellation import end_wait_of, ended_by
+from agentgym_envs.machinery.cancellation import cancel_wait, on_cancel
 from tests.helpers import FragileEnv
 from wrappers import TextVectorEnv
 
@@ -18,7 +18,7 @@ class Machinery:
         self.killed = threading.Event()
 
     def hang(self) -> None:
-        with self.lock, ended_by(self.killed.set):
+        with self.lock, on_cancel(self.killed.set):
             assert self.killed.wait(30)
         raise EnvFailure("the machinery was killed")
 
@@ -50,8 +50,8 @@ def test_only_the_wait_of_that_thread_is_ended() -> None:
     inside, leave, ended = threading.Event(), threading.Event(), []
 
     def wait() -> None:
-        with ended_by(lambda: ended.append("outer")):
-            with ended_by(lambda: ended.append("inner")):
+        with on_cancel(lambda: ended.append("outer")):
+            with on_cancel(lambda: ended.append("inner")):
                 pass
             inside.set()
             leave.wait(30)
@@ -59,12 +59,12 @@ def test_only_the_wait_of_that_thread_is_ended() -> None:
     thread = threading.Thread(target=wait)
     thread.start()
     inside.wait(30)
-    end_wait_of(threading.current_thread())
+    cancel_wait(threading.current_thread())
     assert ended == []
-    end_wait_of(thread)
-    end_wait_of(thread)
+    cancel_wait(thread)
+    cancel_wait(thread)
     assert ended == ["outer"]
     leave.set()
     thread.join()
-    end_wait_of(thread)
+    cancel_wait(thread)
     assert ended == ["outer"]

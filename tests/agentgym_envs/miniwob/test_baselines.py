@@ -1,17 +1,15 @@
-"""Baselines of MiniWoB++ over pages that are written here; what they reach is measured."""
+"""The baseline of MiniWoB++ over pages that are written here; what they reach is measured."""
 
 from __future__ import annotations
 
-import pytest
-
 from agentgym_envs.browsing.page import Node, Page
-from agentgym_envs.miniwob.baselines import Rank, fill_and_click, first_named, named_or_alike
+from agentgym_envs.miniwob.baselines import first_named
 
 
-def moves(goal: str, *nodes: Node, rank: Rank = first_named, count: int = 9) -> list[str]:
+def moves(goal: str, *nodes: Node, count: int = 9) -> list[str]:
     """Return the first moves on a page that never changes."""
     page = Page("", "", Node("RootWebArea", "Task", children=[Node("StaticText", goal), *nodes]))
-    actions = (move.action for move in fill_and_click(goal, lambda: page, rank))
+    actions = (move.action for move in first_named(goal, lambda: page))
     return [action for action, _ in zip(actions, range(count), strict=False)]
 
 
@@ -33,11 +31,3 @@ def test_fields_take_the_goals_quotations_and_lists_the_option_it_names() -> Non
         "select [4] [Bob]",
     ]
     assert moves("Forward the mail to Ann", field, count=1) == ["type [3] [Ann] [0]"]
-
-
-@pytest.mark.parametrize(
-    ("rank", "first"), [(first_named, "click [4]"), (named_or_alike, "click [3]")]
-)
-def test_shared_words_are_clicked_after_names(rank: Rank, first: str) -> None:
-    nodes = (Node("tab", "Section #7"), Node("button", "OK"))
-    assert moves("Expand the section below", *nodes, rank=rank, count=1) == [first]

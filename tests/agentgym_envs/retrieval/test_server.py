@@ -204,7 +204,7 @@ def test_a_name_that_is_not_its_own_is_refused(
 
 def test_a_server_for_other_machines_answers_to_every_name() -> None:
     with RetrievalServer(BM25Retriever(CORPUS), host="0.0.0.0", port=0) as open_to_all:
-        assert open_to_all.is_own_name("gpu-node-3:8001")
+        assert open_to_all.is_allowed_host("gpu-node-3:8001")
 
 
 def test_a_flood_of_connections_starts_no_thread_above_the_bound(

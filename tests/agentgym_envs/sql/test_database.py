@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.machinery.cancellation import end_wait_of
+from agentgym_envs.machinery.cancellation import cancel_wait
 from agentgym_envs.sites.content import open_content
 from agentgym_envs.sites.state import NOW
 from agentgym_envs.sql.database import LIMITS, NAMES, Database, StatementError, site_database
@@ -255,7 +255,7 @@ def test_a_slow_statement_holds_no_other_up() -> None:
         assert only(database, "SELECT count(*) FROM orders") == 1500
     assert slow.is_alive()
     for _ in range(2):  # it is tried again, for nobody says who ended it
-        end_wait_of(slow)
+        cancel_wait(slow)
         time.sleep(0.5)
     slow.join(20)
     assert not slow.is_alive()

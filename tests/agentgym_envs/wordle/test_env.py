@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs.wordle.env import EXAMPLE, WordleEnv
-from agentgym_envs.wordle.game import Game, Guess, fitting, marks_of
+from agentgym_envs.wordle.game import Game, Guess, candidates, marks_of
 from agentgym_envs.wordle.lists import WordList, shipped_lists
 
 
@@ -140,7 +140,7 @@ def test_a_hidden_word_fits_its_own_marks_and_few_others_do() -> None:
     for _ in range(200):
         hidden, *guessed = rng.sample(list(words), 4)
         guesses = [Guess(word, marks_of(word, hidden)) for word in guessed]
-        left = fitting(words, guesses)
+        left = candidates(words, guesses)
         assert hidden in left and not set(guessed) & set(left)
 
 
@@ -151,7 +151,7 @@ def test_a_word_that_is_drawn_anew_stays_one_that_fits() -> None:
     for seed in range(50):
         game = Game(words, seed=seed, redraws=True)
         seen.add(game.guess("ddddd"))
-        assert game.hidden is None and game.fitting()
+        assert game.hidden is None and game.candidates()
     assert seen == {"bbbbb", "ggggg"}
 
 

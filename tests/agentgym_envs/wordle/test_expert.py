@@ -13,7 +13,7 @@ from agentgym_envs import NoExpert
 from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.wordle.env import WordleEnv
 from agentgym_envs.wordle.expert import best_guess
-from agentgym_envs.wordle.game import Guess, fitting, marks_of
+from agentgym_envs.wordle.game import Guess, candidates, marks_of
 from agentgym_envs.wordle.lists import shipped_lists
 from tests.helpers import FORMATS_AND_COMPATS
 
@@ -60,7 +60,7 @@ def test_the_best_guess_leaves_the_fewest_words_on_average() -> None:
 
 
 def test_the_last_guess_may_be_the_word() -> None:
-    left = fitting(WORDS, [Guess("snoop", marks_of("snoop", "brick"))])
+    left = candidates(WORDS, [Guess("snoop", marks_of("snoop", "brick"))])
     assert len(left) > 2
     assert best_guess(WORDS, tuple(left), 1) in left
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.content.files import making_folder
+from agentgym_envs.content.files import atomic_folder
 from lab.gpu.pack import BASE, closure, cut, installed_there, make_pack, missing, unmet
 from lab.gpu.unpack import PackError, join, main, make_environment
 from trainers.options.errors import UsageError
@@ -24,7 +24,7 @@ def pack(tmp_path: Path) -> Path:
     for name, content in CONTENTS.items():
         files.append(tmp_path / name)
         files[-1].write_bytes(content)
-    with making_folder(tmp_path / "pack") as draft:
+    with atomic_folder(tmp_path / "pack") as draft:
         cut(files, draft, installed=["a.whl", "b.whl"], python=HERE, part_bytes=1000)
     return tmp_path / "pack"
 

@@ -35,4 +35,4 @@ def test_servers_are_waited_for_as_long_as_in_play_where_they_have_answered_befo
             seed=0,
             machinery=Machinery(budgets.failure_rules, has_worked),
         )
-    assert limits == [300.0 if has_worked else failures.UNPROVEN]
+    assert limits == [300.0 if has_worked else failures.MAX_FIRST_OUTAGE]
