@@ -171,11 +171,7 @@ class AdaptiveHorizon:
 
 
 def check_stages(horizons: Sequence[int]) -> tuple[int, ...]:
-    """Return the horizons of a curriculum's stages as a tuple.
-
-    Raises:
-        ValueError: there are none, one is below 1, or they fall.
-    """
+    """Return the horizons of a curriculum's stages as a tuple, or raise ValueError."""
     horizons = tuple(horizons)
     if not horizons or min(horizons) < 1:
         raise ValueError(f"horizons must hold numbers >= 1, got {horizons}")

@@ -23,11 +23,7 @@ def as_routes(endpoints: Endpoints) -> list[BaseRoute]:
 
 
 def read_object(text: str | bytes) -> dict[str, Any]:
-    """Return a JSON object.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Parse a JSON object, or raise ValueError."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -38,11 +34,7 @@ def read_object(text: str | bytes) -> dict[str, Any]:
 
 
 async def read_body(request: Request) -> dict[str, Any]:
-    """Return a request's JSON object, an empty one for an empty body.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Parse a request's JSON object, an empty one for an empty body, or raise ValueError."""
     body = await request.body()
     return read_object(body) if body.strip() else {}
 

@@ -30,11 +30,7 @@ class ServedEnvironment:
 
     @cached_property
     def sample(self) -> TextEnv:
-        """An environment that is never played, for its texts, verbs and tasks.
-
-        Raises:
-            TypeError: it is no text environment.
-        """
+        """A text environment that is never played, for its texts, verbs and tasks."""
         env = self.make().unwrapped
         if not isinstance(env, TextEnv):
             raise TypeError(
@@ -48,19 +44,11 @@ class ServedEnvironment:
         return (*self.sample.task_set.splits, *self.sample.task_set.panels)
 
     def task_ids(self, split: str) -> list[str]:
-        """List the tasks of a split or panel.
-
-        Raises:
-            UnknownTask: there is no such split.
-        """
+        """List the tasks of a split or panel, or raise UnknownTask."""
         return self.sample.task_ids(split)
 
     def task_id(self, split: str, index: int) -> str:
-        """Return a task by its place in a split.
-
-        Raises:
-            UnknownTask: there is no such split or place.
-        """
+        """Return a task by its index in a split, or raise UnknownTask."""
         ids = self.task_ids(split)
         if not 0 <= index < len(ids):
             raise UnknownTask(

@@ -76,11 +76,7 @@ def make_server(app: Starlette, *, host: str) -> uvicorn.Server:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Raises:
-        OSError: the address is taken, or is none of this machine's.
-    """
+    """Return a listening socket, or raise OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=2048)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -46,7 +46,7 @@ class Worker:
         """Do something with the environment in its thread, which makes it at the first call.
 
         Raises:
-            EnvFailure: there was no answer in time; the worker is broken.
+            EnvFailure: there was no answer in time, and the worker is broken.
             Exception: what the environment raised.
         """
         answer: asyncio.Future[Result] = self._loop.create_future()

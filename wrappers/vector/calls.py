@@ -81,10 +81,8 @@ class SlotCalls:
     def gather(self, calls: Mapping[int, Call], *, record: bool = False) -> dict[int, Any]:
         """Make calls in several slots at once and wait for all answers.
 
-        Args:
-            calls: by slot.
-            record: the calls are of `reset` or `step`; what the slots answer is what `episodes`
-                holds from then on. A slot that raises is left as it was.
+        Where `record`, the calls are `reset` or `step`, and their answers become `episodes`. A slot
+        that raises stays as it was.
 
         Returns:
             The answers by slot, without those of slots that broke.

@@ -31,8 +31,8 @@ class EnvHost:
 
     Args:
         env_fn: makes the environment.
-        lets_interrupts_pass: a `KeyboardInterrupt` is the user's, as it can be in the main thread
-            only; elsewhere it is the environment's, and a failure.
+        lets_interrupts_pass: a `KeyboardInterrupt` is the user's, as in the main thread; elsewhere
+            it is a failure of the environment.
     """
 
     def __init__(self, env_fn: EnvFn, *, lets_interrupts_pass: bool = False) -> None:
@@ -54,11 +54,7 @@ class EnvHost:
         return (observation, info) if resume is None else self._resume(*resume)
 
     def _resume(self, actions: Sequence[str], expected: str) -> tuple[str, dict[str, Any]]:
-        """Play an episode so far again, as `TextEnv.restore` does, but through the wrappers.
-
-        Raises:
-            EnvFailure: it ended, or came to another observation.
-        """
+        """Play an episode so far again, as `TextEnv.restore` does, but through the wrappers."""
         observation, ended = "", False
         info: dict[str, Any] = {}
         for action in actions:

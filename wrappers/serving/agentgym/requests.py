@@ -63,11 +63,7 @@ def saying(value: Any) -> Endpoint:
 
 
 def whole(fields: Fields, name: str, default: int | None = None) -> int:
-    """Return a field that holds a whole number.
-
-    Raises:
-        Unfit: it holds something else, or is missing without a default.
-    """
+    """Return a field's whole number, the default where it is missing, or raise Unfit."""
     value = fields.get(name, default)
     number = whole_number(value)
     if number is None:
@@ -76,11 +72,7 @@ def whole(fields: Fields, name: str, default: int | None = None) -> int:
 
 
 def text(fields: Fields, name: str) -> str:
-    """Return a field that holds a text.
-
-    Raises:
-        Unfit: it holds something else.
-    """
+    """Return a field's text, or raise Unfit."""
     value = fields.get(name)
     if not isinstance(value, str):
         raise Unfit(f"{name} must be a text, got {value!r:.80}")
@@ -124,11 +116,7 @@ class Episodes:
         return episode
 
     def get(self, fields: Fields, name: str) -> Episode:
-        """Return the episode whose number a request has in this field.
-
-        Raises:
-            Unknown: the number is not in use.
-        """
+        """Return the episode whose number is in a request's field, or raise Unknown."""
         number = whole(fields, name)
         episode = self._open.get(number)
         if episode is None:

@@ -55,7 +55,7 @@ def endpoints(sessions: Sessions, environment: ServedEnvironment) -> Endpoints:
     """Return AgentGym's endpoints of an environment, none where it is not one of theirs.
 
     Raises:
-        ValueError: the arguments that it is served with do not fit `compat="agentgym"`.
+        ValueError: its arguments do not fit `compat="agentgym"`.
     """
     original = ORIGINALS.get(environment.env_id)
     if original is None:

@@ -65,11 +65,7 @@ async def answer_rpc(
 
 
 def read_request(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a request's method and parameters.
-
-    Raises:
-        RpcError: it is none.
-    """
+    """Return a request's method and parameters, or raise RpcError."""
     method, params = request.get("method"), request.get("params") or {}
     if request.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise RpcError(

@@ -177,11 +177,7 @@ class Frame(NamedTuple):
 
 
 def read_frame(text: str | bytes) -> Frame:
-    """Read a frame.
-
-    Raises:
-        FrameError: it is none.
-    """
+    """Parse a client's frame, or raise FrameError."""
     try:
         frame = read_object(text)
     except ValueError as error:

@@ -37,11 +37,7 @@ def list_tools(env: TextEnv, *, schema_key: str) -> list[dict[str, Any]]:
 
 
 def read_tool_call(data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the name and the arguments of `{"tool_name", "arguments"}`.
-
-    Raises:
-        ToolError: they have another form.
-    """
+    """Return the name and the arguments of `{"tool_name", "arguments"}`, or raise ToolError."""
     name, arguments = data.get("tool_name"), data.get("arguments") or {}
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise ToolError(
