@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 
 from agentgym_envs.core.tasks import TaskSet
 
-NAMES = tuple(
-    """
-    ascending-numbers bisect-angle book-flight book-flight-nodelay buy-ticket choose-date
-    choose-date-easy choose-date-medium choose-date-nodelay choose-list circle-center click-button
-    click-button-sequence click-checkboxes click-checkboxes-large click-checkboxes-soft
-    click-checkboxes-transfer click-collapsible click-collapsible-2 click-collapsible-2-nodelay
-    click-collapsible-nodelay click-color click-dialog click-dialog-2 click-link click-menu
-    click-menu-2 click-option click-pie click-pie-nodelay click-scroll-list click-shades click-shape
-    click-tab click-tab-2 click-tab-2-easy click-tab-2-hard click-tab-2-medium click-test
-    click-test-2 click-test-transfer click-widget copy-paste copy-paste-2 count-shape count-sides
-    daily-calendar drag-box drag-circle drag-cube drag-items drag-items-grid drag-shapes
-    drag-shapes-2 drag-single-shape drag-sort-numbers draw-circle draw-line email-inbox
-    email-inbox-delete email-inbox-forward email-inbox-forward-nl email-inbox-forward-nl-turk
-    email-inbox-important email-inbox-nl-turk email-inbox-noscroll email-inbox-reply
-    email-inbox-star-reply enter-date enter-password enter-text enter-text-2 enter-text-dynamic
-    enter-time find-greatest find-midpoint find-word focus-text focus-text-2 form-sequence
-    form-sequence-2 form-sequence-3 generate-number grid-coordinate guess-number highlight-text
-    highlight-text-2 hot-cold identify-shape login-user login-user-popup multi-layouts
-    multi-orderings navigate-tree number-checkboxes odd-or-even order-food phone-book read-table
-    read-table-2 resize-textarea right-angle scroll-text scroll-text-2 search-engine sign-agreement
-    simple-algebra simple-arithmetic social-media social-media-all social-media-some stock-market
-    terminal text-editor text-transform tic-tac-toe unicode-test use-autocomplete
-    use-autocomplete-nodelay use-colorwheel use-colorwheel-2 use-slider use-slider-2 use-spinner
-    visual-addition
-    """.split()
-)
-"""The tasks that the package registers, by name; a task's place in here is part of its ids."""
+_TABLE = tomllib.loads(files("agentgym_envs.miniwob").joinpath("tasks.toml").read_text("utf-8"))
+
+NAMES: tuple[str, ...] = tuple(_TABLE["names"])
+HELD_OUT: tuple[str, ...] = tuple(_TABLE["held_out"])
+BY_CLOSENESS: frozenset[str] = frozenset(_TABLE["by_closeness"])
 
 SEEDS = 1_000_000
 """Seeds of a task: its ids are its place times this, plus the seed."""
@@ -43,26 +23,6 @@ SPLIT_SEEDS: Mapping[str, range] = {
     "test": range(85, 90),
 }
 """The seeds of every task in a split; a task's other seeds can be played too."""
-
-HELD_OUT = (
-    "buy-ticket", "choose-list", "click-collapsible", "click-collapsible-2",
-    "click-collapsible-2-nodelay", "click-collapsible-nodelay", "click-menu", "click-menu-2",
-    "copy-paste", "copy-paste-2", "email-inbox", "email-inbox-delete", "email-inbox-forward",
-    "email-inbox-forward-nl", "email-inbox-forward-nl-turk", "email-inbox-important",
-    "email-inbox-nl-turk", "email-inbox-noscroll", "email-inbox-reply", "email-inbox-star-reply",
-    "find-word", "login-user", "login-user-popup", "odd-or-even", "search-engine",
-)  # fmt: skip
-"""The tasks of the panel `holdout`, whole families each; the panel `others` has the rest."""
-
-BY_CLOSENESS = frozenset(
-    """
-    bisect-angle circle-center draw-circle find-midpoint right-angle use-colorwheel use-colorwheel-2
-    """.split()
-)
-"""The tasks whose raw reward says how close an answer is, and is 1 for hardly any.
-
-`draw-line` is none of them: a straight line through the dot gives 1, and one beside it up to 0.95.
-"""
 
 UNLISTED = "unlisted"
 

@@ -1,80 +1,27 @@
 """Maps a task's number to its experiment, variation and split.
 
-All is computed from the table below, the simulator's own facts, so that listing a split starts no
+All is computed from `tasks.toml`, the simulator's own facts, so that listing a split starts no
 simulator.
 """
 
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from importlib.resources import files
 from typing import NamedTuple
 
 from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.errors import UnknownTask
 
-NUM_VARIATIONS: dict[str, int] = {
-    "boil": 30,
-    "melt": 30,
-    "freeze": 30,
-    "change-the-state-of-matter-of": 30,
-    "use-thermometer": 540,
-    "measure-melting-point-known-substance": 436,
-    "measure-melting-point-unknown-substance": 300,
-    "power-component": 20,
-    "power-component-renewable-vs-nonrenewable-energy": 20,
-    "test-conductivity": 900,
-    "test-conductivity-of-unknown-substances": 600,
-    "find-living-thing": 300,
-    "find-non-living-thing": 300,
-    "find-plant": 300,
-    "find-animal": 300,
-    "grow-plant": 126,
-    "grow-fruit": 126,
-    "chemistry-mix": 32,
-    "chemistry-mix-paint-secondary-color": 36,
-    "chemistry-mix-paint-tertiary-color": 36,
-    "lifespan-longest-lived": 125,
-    "lifespan-shortest-lived": 125,
-    "lifespan-longest-lived-then-shortest-lived": 125,
-    "identify-life-stages-1": 14,
-    "identify-life-stages-2": 10,
-    "inclined-plane-determine-angle": 168,
-    "inclined-plane-friction-named-surfaces": 1386,
-    "inclined-plane-friction-unnamed-surfaces": 162,
-    "mendelian-genetics-known-plant": 120,
-    "mendelian-genetics-unknown-plant": 480,
-}
-"""ScienceWorld 1.2's tasks in its own order, with their numbers of variations."""
+_TABLE = tomllib.loads(files("agentgym_envs.sciworld").joinpath("tasks.toml").read_text("utf-8"))
 
-LEFT_OUT = (
-    "grow-plant",
-    "grow-fruit",
-    "inclined-plane-determine-angle",
-    "inclined-plane-friction-named-surfaces",
-    "inclined-plane-friction-unnamed-surfaces",
-    "mendelian-genetics-known-plant",
-    "mendelian-genetics-unknown-plant",
-)
-"""The tasks that AgentGym leaves out; their numbers come after all others."""
-
-SUBTASKS: dict[str, str] = {
-    "Measure": "measure-",
-    "Test-Conductivity": "test-conductivity",
-    "Find": "find-",
-    "Chem-Mix": "chemistry-mix",
-    "Lifespan": "lifespan-",
-}
-"""The rows of AgentGym-RL's table (arXiv 2509.08755), and how their tasks' names begin."""
-
-PAPER_TEST_SIZES: dict[str, int] = {
-    "Measure": 53,
-    "Test-Conductivity": 83,
-    "Find": 44,
-    "Chem-Mix": 5,
-    "Lifespan": 15,
-}
+NUM_VARIATIONS: dict[str, int] = _TABLE["num_variations"]
+LEFT_OUT: tuple[str, ...] = tuple(_TABLE["left_out"])
+SUBTASKS: dict[str, str] = _TABLE["subtasks"]
+PAPER_TEST_SIZES: dict[str, int] = _TABLE["paper_test"]
 
 
 class TaskVariation(NamedTuple):

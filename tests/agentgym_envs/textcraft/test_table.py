@@ -6,8 +6,8 @@ from importlib.resources import files
 
 import pytest
 
-from agentgym_envs.textcraft.build_table import build
 from agentgym_envs.textcraft.source import builtin_book
+from worlds.textcraft.make import build
 
 BOOK = builtin_book()
 

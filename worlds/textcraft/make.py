@@ -1,6 +1,6 @@
 """Makes `recipes.json`, Minecraft 1.16.2's recipes, from the `minecraft-data` package.
 
-    python -m agentgym_envs.textcraft.build_table PATH [--output recipes.json]
+    python -m worlds.textcraft.make PATH [--output recipes.json]
 
 PATH is the unpacked package `minecraft-data` (3.20.0 or later) or any folder above its
 `pc/1.16.2`. The package writes a recipe out once for each special type of a generic ingredient;
@@ -18,6 +18,7 @@ from typing import Any
 from agentgym_envs.textcraft.cleanup import clean
 from agentgym_envs.textcraft.recipes import Recipe
 
+TABLE = Path(__file__).parents[2] / "agentgym_envs" / "textcraft" / "recipes.json"
 VERSION = "1.16.2"
 TABLE_VERSION = "v1"
 """Goes up when the table's content changes."""
@@ -166,7 +167,7 @@ def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("package", type=Path, help="the unpacked minecraft-data package")
-    parser.add_argument("--output", type=Path, default=Path(__file__).with_name("recipes.json"))
+    parser.add_argument("--output", type=Path, default=TABLE)
     arguments = parser.parse_args()
     table = build(arguments.package)
     arguments.output.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")

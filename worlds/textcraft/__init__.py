@@ -1,0 +1,1 @@
+"""Makes TextCraft's table of recipes."""
