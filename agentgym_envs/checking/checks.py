@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import random
+import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -29,14 +30,56 @@ from agentgym_envs.checking.probing import (
     require,
     require_equal,
 )
-from agentgym_envs.checking.thoughts import ShownText
 from agentgym_envs.checking.turn_checks import check_info, check_step
-from agentgym_envs.core import INFO_KEYS
+from agentgym_envs.core import INFO_KEYS, TextEnv
 from agentgym_envs.core.checks import check_names, own_values
 from agentgym_envs.core.tasks import spread_over_kinds
 
 _REQUIRED_SPLITS = ("train", "validation", "test")
 _MAX_REPLAYED_TURNS = 30
+
+
+class ShownText:
+    """The words that an episode has shown so far, with the instruction text and the goal.
+
+    Args:
+        env: the environment, in an episode.
+        observation: the first one.
+    """
+
+    def __init__(self, env: TextEnv, observation: str) -> None:
+        self._env = env
+        self._text = ""
+        self._names: set[str] = set()
+        for text in (env.system_prompt, env.goal, observation):
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Add the next text that was shown."""
+        self._text += "\n" + _plain(text)
+        self._names |= self._names_in(text)
+
+    def check(self, thought: str) -> None:
+        """Require that a thought names nothing else."""
+        names = self._names_in(thought) - self._names
+        unshown = [name for name in sorted(names) if not self._says(name)]
+        require(
+            not unshown,
+            f"{self._env.task.task_id}: the expert's thought {thought!r:.300} must name only what "
+            "the goal and the observations so far have shown",
+            unshown,
+        )
+
+    def _says(self, name: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(_plain(name))}(?!\w)", self._text) is not None
+
+    def _names_in(self, text: str) -> set[str]:
+        matches = self._env.thing_names.finditer(text)
+        return {" ".join(filter(None, match.groups())) or match.group() for match in matches}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def check_attributes(make: MakeEnv) -> None:

@@ -9,6 +9,7 @@ import glob
 import gzip
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader, TextIOWrapper
@@ -24,6 +25,28 @@ _STORAGE = frozenset(
         *(errno.EIO, errno.ESTALE, errno.ENXIO, errno.ENODEV, errno.ENOTDIR),
     }
 )
+
+
+CACHE_VARIABLE = "AGENTGYM_CACHE"
+
+
+def cache_folder(name: str) -> Path:
+    """Return the cache folder of one part of the suite, which may not exist yet.
+
+    It is in `$AGENTGYM_CACHE`, else in `agentgym-envs` where the platform has caches.
+
+    Args:
+        name: the part's, such as `"searchqa"`.
+    """
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen).expanduser() / name
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "agentgym-envs" / name
 
 
 class StorageFailure(OSError):

@@ -17,7 +17,12 @@ from agentgym_envs.retrieval.words import WORDS_VERSION, words
 with needs_extra("search", "BM25"), without_jax():
     import bm25s
 
-from agentgym_envs.retrieval.saved_bm25 import fingerprint, load_index, save_index
+from hashlib import sha256
+
+import bm25s
+
+from agentgym_envs.retrieval.cache import read_cached, write_cached
+from agentgym_envs.retrieval.documents import Passage
 
 # bm25s asks for debug messages of its own, whatever the program's logging says.
 logging.getLogger("bm25s").setLevel(logging.WARNING)
@@ -28,6 +33,29 @@ TITLE_WEIGHT = 2
 """How often a title's words count: most queries name the document they want."""
 
 _DECIMALS = 4
+
+
+_WHAT = "the BM25 index"
+
+
+def fingerprint(passages: Sequence[Passage], *settings: object) -> str:
+    """Name an index by its content: every passage, and the settings."""
+    digest = sha256(repr((bm25s.__version__, *settings)).encode())
+    for passage in passages:
+        digest.update(f"{passage.title}\0{passage.text}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:24]
+
+
+def load_index(folder: Path) -> bm25s.BM25 | None:
+    """Return the index saved in a folder, or None where there is none, or none that can be read."""
+    return read_cached(
+        folder, lambda path: bm25s.BM25.load(path, mmap=True, show_progress=False), what=_WHAT
+    )
+
+
+def save_index(index: bm25s.BM25, folder: Path) -> None:
+    """Save an index, if its folder can be written."""
+    write_cached(folder, lambda path: index.save(str(path), show_progress=False), what=_WHAT)
 
 
 class BM25Retriever:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.caches import cache_folder
+from agentgym_envs.content.files import cache_folder
 from agentgym_envs.errors import needs_extra
 from agentgym_envs.retrieval.documents import Corpus, contents_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from agentgym_envs.content.caches import cache_folder
+from agentgym_envs.content.files import cache_folder
 from agentgym_envs.machinery.secrets import masked_address
 from agentgym_envs.retrieval.documents import Corpus
 from agentgym_envs.retrieval.protocol import Retriever

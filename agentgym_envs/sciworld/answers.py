@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
 from agentgym_envs.sciworld.house import next_door
 from agentgym_envs.sciworld.verbs import VERBS, verb_of
@@ -31,6 +34,19 @@ _EMPTY_WORDS = frozenset(("a", "an", "and", "in", "into", "of", "on", "the", "to
 _WORD = re.compile(r"[a-z]+")
 _PLACED = re.compile(r"([\w ]+) \(in ([^,()]+)")
 _DOOR = re.compile(r"door between (.+) and (.+)")
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether the simulator answers that it refused the action."""
+    return _pattern().fullmatch(text) is not None
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Compile the answers, where a thing's name has no line breaks."""
+    listed = files("agentgym_envs.sciworld").joinpath("refusals.toml").read_text("utf-8")
+    answers = [answer for group in tomllib.loads(listed).values() for answer in group]
+    return re.compile("|".join(re.escape(answer).replace("<thing>", ".+") for answer in answers))
 
 
 def is_question(text: str) -> bool:

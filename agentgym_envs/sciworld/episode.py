@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from agentgym_envs.core import ExpertMove, Outcome
 from agentgym_envs.core.game import Game
 from agentgym_envs.sciworld import answers
+from agentgym_envs.sciworld.answers import is_refusal
 from agentgym_envs.sciworld.expert import PastAction, actions_from
 from agentgym_envs.sciworld.gateway import JavaError
 from agentgym_envs.sciworld.listing import Listing
-from agentgym_envs.sciworld.naming import ListedNames
-from agentgym_envs.sciworld.refusals import is_refusal
+from agentgym_envs.sciworld.meanings import meanings
 from agentgym_envs.sciworld.simulator import Reply, Simulator
 from agentgym_envs.sciworld.tasks import TaskVariation
 from agentgym_envs.sciworld.verbs import reworded
@@ -22,6 +23,54 @@ WORDS = ("help", "objects", "task")
 """What the simulator answers without playing."""
 
 _CHOICE = re.compile(r"[0-9]{1,6}")
+
+
+class ListedNames:
+    """The names by which an episode's list has the actions of a solution.
+
+    Args:
+        simulator: where the episode is played.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._solution: dict[str, tuple[str, ...]] = {}
+
+    def name(self, actions: Iterable[str], listing: Callable[[], Listing]) -> Iterator[str]:
+        """Yield actions under the names that the list has for them when their turn comes.
+
+        A request that asks which of several is meant, and its answer, become one action where the
+        list has a name that needs no question; where it has none, one becomes two. An action that
+        the list does not have stays as it is.
+
+        Args:
+            actions: the solution, from where the episode stands.
+            listing: returns the list of the episode's present state.
+        """
+        queue = deque(actions)
+        while queue:
+            parts = [queue.popleft()]
+            choices = meanings(self._simulator, parts[0])
+            if len(choices) > 1 and queue and queue[0].isdigit():
+                parts.append(queue.popleft())
+            number = int(parts[1]) if len(parts) > 1 else 0
+            name = listing().name(choices[number]) if number < len(choices) else None
+            asks = name is not None and len(meanings(self._simulator, name)) > 1
+            is_clear = (len(choices) > 1) == (len(parts) > 1)
+            if name is None or not (is_clear or asks):
+                yield from parts
+                continue
+            is_answered = asks and is_clear  # else the solution asks in vain, and goes on
+            self._solution[name] = tuple(parts[:-1] if is_answered else parts)
+            yield name
+            answer = listing().choice(choices[number].things) if is_answered else None
+            if answer is not None:
+                self._solution[answer] = tuple(parts[-1:])
+                yield answer
+
+    def solution_of(self, action: str) -> tuple[str, ...]:
+        """Return the solution's actions for which `name` last yielded an action, now played."""
+        return self._solution.pop(action, (action,))
 
 
 class Episode(Game):

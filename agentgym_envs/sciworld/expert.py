@@ -13,18 +13,17 @@ try does, because what was needed is spent or lost, there is nothing to play.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentgym_envs.sciworld.answers import NOT_KNOWN, is_question
+from agentgym_envs.sciworld.answers import NOT_KNOWN, is_question, is_refusal
 from agentgym_envs.sciworld.gateway import JavaError
-from agentgym_envs.sciworld.house import room_shown, rooms_of, way
-from agentgym_envs.sciworld.refusals import is_refusal
-from agentgym_envs.sciworld.shown import ShownNames
+from agentgym_envs.sciworld.house import ROOMS, room_shown, rooms_of, way
 from agentgym_envs.sciworld.simulator import Simulator
 from agentgym_envs.sciworld.tasks import TaskVariation
-from agentgym_envs.sciworld.verbs import reworded
+from agentgym_envs.sciworld.verbs import reworded, verb_of
 
 _MAX_TRIES = 12
 _MAX_SOLUTIONS = 8
@@ -34,6 +33,58 @@ _log = logging.getLogger(__name__)
 _LOOK_AROUND, _WAIT = "look around", "wait1"
 _CHECKS = ("examine ", "use thermometer ")
 _LOOKS = (_LOOK_AROUND, "look at ", "look in ", "examine ", "inventory", "read ", "task")
+
+
+_WORD = re.compile(r"[a-z0-9]+(?:[-'.][a-z0-9]+)*")
+_SEPARATOR = re.compile(r"\b(?:in|into|on|to|with|containing|and)\b|,")
+_PART = re.compile(r"\b(?:anode|cathode|terminal [12]|in the seed stage)\b")
+"""What no list of things shows: the parts of electrical things, and how old a seed is."""
+
+_PLACES = (*ROOMS, "inventory", "door")
+"""What is the same in every task."""
+
+
+# The simulator's solutions have names of their own for some things: `egg parrot` for what a text
+# calls `parrot egg`, `butterfly` for its `butterfly egg`, `flower pot 5 containing soil in
+# inventory` for `flower pot 5 (containing soil)`. So a name counts as shown where one line of a
+# text has all of its words, in any order; the thing, its content and its place are names of their
+# own.
+class ShownNames:
+    """The names that an episode's texts have shown.
+
+    Args:
+        texts: what the episode has shown so far, its goal included.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._lines: set[frozenset[str]] = set()
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Take in another text."""
+        self._lines |= {frozenset(_WORD.findall(line)) for line in text.lower().splitlines()}
+
+    def missing(self, action: str) -> list[frozenset[str]]:
+        """Return the names in an action that were not shown, each as its words."""
+        return [name for name in _names(action) if name not in self]
+
+    def __contains__(self, name: frozenset[str]) -> bool:
+        """Return whether a name, given as its words, was shown."""
+        return any(name <= line for line in self._lines)
+
+
+def _names(action: str) -> Iterator[frozenset[str]]:
+    """Yield the words of each thing that an action names, but for rooms and doors."""
+    lowered = " ".join(action.lower().split())
+    verb = verb_of(lowered)
+    if verb is None:  # the number of a choice
+        return
+    beginning, hole, _ = verb.template.partition("{")
+    things = lowered[len(beginning) :] if hole else ""
+    for name in _SEPARATOR.split(_PART.sub("", things)):
+        if name.strip() not in _PLACES:
+            yield frozenset(_WORD.findall(name)) - {"the"}
 
 
 class PastAction(NamedTuple):

@@ -22,8 +22,7 @@ from agentgym_envs.sql.compat import as_printed, cut, in_words
 from agentgym_envs.sql.database import Result, StatementError, beginning_of
 from agentgym_envs.sql.expert import answer_moves, commonest_answer, counted_table, gold_move
 from agentgym_envs.sql.judge import difference, have_equal_sets
-from agentgym_envs.sql.questions import QUESTIONS, Question, Questions, load_questions
-from agentgym_envs.sql.tasks import SQLTasks
+from agentgym_envs.sql.questions import QUESTIONS, Question, Questions, SQLTasks, load_questions
 from agentgym_envs.sql.values import shown
 
 _ACTION = re.compile(r"(columns|query|answer)\b\s*:?\s*(.*)", re.DOTALL | re.IGNORECASE)

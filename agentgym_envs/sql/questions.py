@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.content.packed import PackedRows
+from agentgym_envs.core.tasks import ListedTasks
 from agentgym_envs.sites.content import open_content
 from agentgym_envs.sql.compat import Schema, schema_of
 from agentgym_envs.sql.database import NAMES, Database, site_database
@@ -22,6 +23,20 @@ EMBEDDED = Path(__file__).with_name("content")
 """The folder of the questions that are shipped."""
 
 LEVELS = ("simple", "moderate", "challenging")
+
+
+class SQLTasks(ListedTasks):
+    """Questions by split, in which a subtask is their level.
+
+    Args:
+        questions: all of them.
+    """
+
+    def __init__(self, questions: Questions) -> None:
+        table: dict[str, dict[str, list[int]]] = {"train": {}, "validation": {}, "test": {}}
+        for number, question in questions.by_number.items():
+            table[question.split].setdefault(question.level, []).append(number)
+        super().__init__("sql", table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from agentgym_envs.actions import ActionParser, ActionVerb
 from agentgym_envs.actions.compat import OnlyActionParser, WholeTextParser
 from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
-from agentgym_envs.textcraft.baselines import goal_recipe
 from agentgym_envs.textcraft.compat import OriginalState
 from agentgym_envs.textcraft.drawn import KINDS
 from agentgym_envs.textcraft.drawn_tasks import DrawnTasks
@@ -25,7 +24,7 @@ from agentgym_envs.textcraft.recipes import RecipeBook
 from agentgym_envs.textcraft.source import builtin_book, datapack_book
 from agentgym_envs.textcraft.state import CraftingState
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
-from agentgym_envs.textcraft.thoughts import plan_moves
+from agentgym_envs.textcraft.thoughts import goal_recipe, plan_moves
 
 BOOKS = ("minecraft", *KINDS)
 """What `book` may be."""

@@ -7,11 +7,26 @@ thought ends in the line that is worked on now.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentgym_envs.core import ExpertMove
 from agentgym_envs.textcraft.planner import Job, Plan
+
+
+def goal_recipe(first_observation: str, goal: str) -> Iterator[ExpertMove]:
+    """Get the ingredients of the goal's first command, word by word, and craft it.
+
+    Args:
+        first_observation: the commands.
+        goal: the item.
+    """
+    command = re.search(rf"^craft \d+ {re.escape(goal)} using (.+)$", first_observation, re.M)
+    assert command is not None, f"no command crafts {goal}"
+    for ingredient in command[1].split(", "):
+        yield ExpertMove(f"get {ingredient}")
+    yield ExpertMove(command[0])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentgym_envs.content.caches import CACHE_VARIABLE, cache_folder
+from agentgym_envs.content.files import CACHE_VARIABLE, cache_folder
 from benchmarks.doctor.checks import Check, Finding, Status
 from benchmarks.machine import memory
 from trainers.options.errors import UsageError, check_folder

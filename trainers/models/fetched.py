@@ -19,8 +19,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from agentgym_envs.content.caches import CACHE_VARIABLE, cache_folder
-from agentgym_envs.content.files import atomic_folder, temporary_siblings
+from agentgym_envs.content.files import (
+    CACHE_VARIABLE,
+    atomic_folder,
+    cache_folder,
+    temporary_siblings,
+)
 from trainers.options.errors import UsageError
 from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agentgym_envs.content.caches import cache_folder
+from agentgym_envs.content.files import cache_folder
 from agentgym_envs.retrieval.cache import read_cached, write_cached
 from agentgym_envs.retrieval.documents import split_contents
 from agentgym_envs.searchqa.real_data.lines import Offsets, parse_line

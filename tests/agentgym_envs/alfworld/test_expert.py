@@ -8,7 +8,7 @@ import pytest
 
 from agentgym_envs.alfworld.env import ALFWorldEnv
 from agentgym_envs.alfworld.tasks import alfworld_tasks
-from agentgym_envs.checking.thoughts import ShownText
+from agentgym_envs.checking.checks import ShownText
 
 NUMBERS = sorted(alfworld_tasks().games)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.content.caches import cache_folder
+from agentgym_envs.content.files import cache_folder
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from agentgym_envs.checking.thoughts import ShownText
+from agentgym_envs.checking.checks import ShownText
 from agentgym_envs.maze.env import MazeEnv
 from agentgym_envs.maze.layouts import distances, moved
 

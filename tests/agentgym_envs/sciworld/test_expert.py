@@ -7,8 +7,7 @@ import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
 from agentgym_envs.sciworld.env import SciWorldEnv
-from agentgym_envs.sciworld.expert import gold_path
-from agentgym_envs.sciworld.shown import ShownNames
+from agentgym_envs.sciworld.expert import ShownNames, gold_path
 from agentgym_envs.sciworld.simulator import Simulator
 from agentgym_envs.sciworld.tasks import NUM_VARIATIONS, SciWorldTasks
 

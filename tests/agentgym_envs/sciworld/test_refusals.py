@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 import agentgym_envs  # noqa: F401 - registers the ids
-from agentgym_envs.sciworld.refusals import is_refusal
+from agentgym_envs.sciworld.answers import is_refusal
 
 BOIL, POWER = 0, 1396
 KITCHEN = ("open door to kitchen", "go to kitchen")

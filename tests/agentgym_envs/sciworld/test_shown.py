@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentgym_envs.sciworld.shown import ShownNames
+from agentgym_envs.sciworld.expert import ShownNames
 
 SHOWN = ShownNames(
     [

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs import NoExpert
-from agentgym_envs.checking.thoughts import ShownText
+from agentgym_envs.checking.checks import ShownText
 from agentgym_envs.wordle.env import WordleEnv
 from agentgym_envs.wordle.expert import best_guess
 from agentgym_envs.wordle.game import Guess, candidates, marks_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentgym_envs.content.caches import CACHE_VARIABLE, cache_folder
+from agentgym_envs.content.files import CACHE_VARIABLE, cache_folder
 from benchmarks.doctor import machine
 from benchmarks.doctor.checks import Finding, Status
 from benchmarks.machine import Memory

@@ -20,7 +20,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from agentgym_envs.content.caches import CACHE_VARIABLE
+from agentgym_envs.content.files import CACHE_VARIABLE
 from benchmarks.cli import main as cli
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.viewer.scenes.tokenizers import _file

@@ -14,8 +14,7 @@ from agentgym_envs.browsing.page import Node, Page
 from agentgym_envs.browsing.view import View
 from agentgym_envs.searchqa import prompts
 from agentgym_envs.searchqa.questions import Question, QuestionSet
-from agentgym_envs.searchqa.sources import Source
-from agentgym_envs.searchqa.tasks import SearchQATasks
+from agentgym_envs.searchqa.sources import SearchQATasks, Source
 from agentgym_envs.webarena import compat as original
 from agentgym_envs.webarena import prompts as web_prompts
 from benchmarks.viewer.scenes import scene, webarena
