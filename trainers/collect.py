@@ -246,13 +246,7 @@ def _play(
             finished=watch.finished,
         )
         seconds = time.perf_counter() - start
-        count = 0
-
-        def write() -> None:
-            nonlocal count
-            count = _write(episodes, options)
-
-        watch.write(options.out, write)
+        count = watch.write(options.out, lambda: _write(episodes, options))
         watch.forget()
     environments.close()
     print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")

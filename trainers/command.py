@@ -185,7 +185,7 @@ def _save(trainer: Any, folder: Path) -> None:
             save_policy(model, trainer.processing_class, folder)
             trainer.create_model_card()
 
-        write_patiently(str(folder), save, limit=trainer.max_outage)
+        write_patiently(folder, save, limit=trainer.max_outage)
 
 
 def use_revision_for_reference(args: Any, revision: str | None) -> None:

@@ -62,7 +62,7 @@ from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.tokens.generation import Backend, Sampling
 from trainers.training_tasks import check_epoch, learnable_tasks, mixture_of_rows, training_rows
 from trainers.trl_bridge import EpisodeBatch, task_dataset
-from trainers.trl_bridge.batch import environments_of, lay_out, rows_of_all
+from trainers.trl_bridge.batch import Rows, environments_of, lay_out, rows_of_all
 from trainers.trl_bridge.loss import PolicyLoss, PolicyMeasures
 from trainers.trl_bridge.metrics import horizons, replace_all, replace_metrics
 from trainers.trl_bridge.parts import (
@@ -73,7 +73,6 @@ from trainers.trl_bridge.parts import (
     UnusedBatch,
 )
 from trainers.trl_bridge.passes import add_gradient, split_into_passes
-from trainers.trl_bridge.rows import Rows
 from trainers.trl_bridge.run import RunMixin
 from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, learnable_order, mixture_order
 from wrappers.failures import Machinery

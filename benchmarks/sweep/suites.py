@@ -128,7 +128,11 @@ class Panel:
             )
 
     def make(self, env_kwargs: Mapping[str, Any] | None = None) -> TextEnv:
-        """Make the panel's environment, with other arguments above its own, or raise ValueError."""
+        """Make the panel's environment, with its own arguments and perhaps others above them.
+
+        Raises:
+            ValueError: the environment is unknown, or does not take these arguments.
+        """
         kwargs = {**self.env_kwargs, **(env_kwargs or {})}
         env_id = resolve_env_id(f"{self.module}:{self.env_id}" if self.module else self.env_id)
         try:

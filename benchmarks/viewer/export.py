@@ -56,7 +56,11 @@ def export(
 
 
 def _check_target(index: Index, path: str | Path) -> None:
-    """Refuse a file that is read, or whose name has another ending than a page's."""
+    """Check that no file is lost to the page.
+
+    Raises:
+        ValueError: the file is one that is read, or is not named as a page.
+    """
     if not str(path).lower().endswith(ENDINGS):
         allowed = " or ".join(ENDINGS)
         raise ValueError(f"--export must end in {allowed}, got {path}; pass {path}.html")

@@ -31,7 +31,7 @@ from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Generated, Sampling
-from trainers.trl_bridge.rows import rows_of
+from trainers.trl_bridge.batch import rows_of
 
 IN_FLIGHT = (100, 1_000, 10_000)
 WORLD = World(straggling=0.01, failing=0.001)

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -43,6 +43,8 @@ except ImportError:  # without the train extra, where nothing raises it
 
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 RUN_FILE = "run.json"
 METRICS_FILE = "metrics.jsonl"
@@ -251,27 +253,27 @@ def _nearest_models(folder: Path) -> str:
     return f"the folder {folder} holds no model, for there is no config.json in it{named}"
 
 
-def write_patiently(what: str, work: Callable[[], None], *, limit: float) -> None:
+def write_patiently(path: str | Path, work: Callable[[], Result], *, limit: float) -> Result:
     """Write something, again and again while a disk is full or out of reach.
 
     Args:
-        what: its path, for the message.
-        work: writes; after a failure it starts over.
+        path: for the message.
+        work: writes; after a failure it starts over. Its result is returned.
         limit: seconds that the disk is waited for.
 
     Raises:
         StorageFailure: the time is over.
     """
 
-    def write() -> None:
+    def write() -> Result:
         try:
-            work()
+            return work()
         except (OSError, SafetensorError, RuntimeError) as error:
             if not _is_storage_failure(error):
                 raise
-            raise StorageFailure(f"{what} cannot be written: {error}") from error
+            raise StorageFailure(f"{path} cannot be written: {error}") from error
 
-    retry(write, max_seconds=limit, failures=(StorageFailure,))
+    return retry(write, max_seconds=limit, failures=(StorageFailure,))
 
 
 def _is_storage_failure(error: Exception) -> bool:

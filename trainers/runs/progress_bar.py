@@ -22,7 +22,7 @@ from agentgym_envs.machinery.secrets import masked
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.ledger import Ledger
 from trainers.options.errors import BROKEN_OFF, UsageError
-from trainers.runs.folder import write_patiently
+from trainers.runs.folder import Result, write_patiently
 
 ANSWERS = ".answers"
 """The suffix of the file of a server's answers, beside that of the episodes."""
@@ -195,7 +195,7 @@ class FinishedEpisodes(dict[int, Trajectory]):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             append_whole(self.path, line)
 
-        write_patiently(str(self.path), append, limit=self._max_outage)
+        write_patiently(self.path, append, limit=self._max_outage)
         super().__setitem__(place, trajectory)
 
 
@@ -266,9 +266,9 @@ class Watch:
         """Count an episode that has ended."""
         self._progress.count(self._name, trajectory)
 
-    def write(self, path: str | Path, work: Callable[[], None]) -> None:
+    def write(self, path: str | Path, work: Callable[[], Result]) -> Result:
         """Write the played episodes, and wait for a disk that is full or out of reach."""
-        write_patiently(str(path), work, limit=self._max_outage)
+        return write_patiently(path, work, limit=self._max_outage)
 
     def forget(self) -> None:
         """Remove the files of episodes and answers, once the caller has written them all."""

@@ -69,7 +69,7 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         entry = finite({"global_step": state.global_step, **logs})
         line = (json.dumps(entry, default=float) + "\n").encode()
         path = self._folder / METRICS_FILE
-        write_patiently(str(path), lambda: append_whole(path, line), limit=self._max_outage)
+        write_patiently(path, lambda: append_whole(path, line), limit=self._max_outage)
 
 
 class LearningCurve(TrainerCallback):  # type: ignore[misc]
@@ -135,7 +135,7 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
                 "weights_step": weights_step(args, state, control),
             }
             write = partial(end_run, self._folder, **steps)
-            write_patiently(str(self._folder), write, limit=self._max_outage)
+            write_patiently(self._folder, write, limit=self._max_outage)
 
 
 def weights_step(args: Any, state: Any, control: Any) -> int:
@@ -288,7 +288,7 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
                     break
                 file.write(line)
         write = partial(append_whole, path, raw.getvalue())
-        write_patiently(str(path), write, limit=self._max_outage)
+        write_patiently(path, write, limit=self._max_outage)
 
     def _bytes_written(self) -> int:
         return sum(file.stat().st_size for file in self._folder.iterdir())

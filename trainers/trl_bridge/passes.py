@@ -30,11 +30,9 @@ from trl.trainer import utils
 
 from trainers.models.loading import computed_in
 from trainers.models.masks import attention_masks, other_kinds
-from trainers.trl_bridge.batch import has_signal, is_mean_over_rows, trim_padding
+from trainers.trl_bridge.batch import IGNORED, has_signal, is_mean_over_rows, trim_padding
 from trainers.trl_bridge.layout import Layout
 
-IGNORED = -100
-"""The label of a token that is not scored."""
 TOKENS = 128
 """Rows of a tile; with 32,768 words it has 17 MB in float32."""
 LARGEST_ACTIVATIONS = 2e9

@@ -8,8 +8,8 @@ from typing import Any
 
 from trainers.credit.rewards import episode_columns, episode_metrics, reward_columns
 from trainers.rollout.rollout import Rollout
+from trainers.trl_bridge.batch import rows_of
 from trainers.trl_bridge.passes import sampling_mode
-from trainers.trl_bridge.rows import rows_of
 
 RolloutFunc = Callable[[list[str], Any], dict[str, Any]]
 

@@ -141,7 +141,7 @@ class RunMixin:
         model = self.accelerator.unwrap_model(self.model)
         options = {"is_resumed": is_resumed, "write": self.is_world_process_zero()}
         keep = partial(keep_merged_start, model, self.processing_class, folder, **options)
-        write_patiently(str(folder), keep, limit=self.max_outage)
+        write_patiently(folder, keep, limit=self.max_outage)
 
     @contextmanager
     def _saving_on_signal(self: Any) -> Iterator[None]:
@@ -283,7 +283,7 @@ class RunMixin:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
 
-        write_patiently(str(folder), save_whole, limit=self.max_outage)
+        write_patiently(folder, save_whole, limit=self.max_outage)
 
     def _save_optimizer_and_scheduler(self: Any, output_dir: str) -> None:
         for part in self.parts:

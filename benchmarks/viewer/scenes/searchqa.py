@@ -34,7 +34,11 @@ def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
 
 
 def accepted_answers(trajectory: Trajectory, folder: str | Path | None) -> tuple[str, ...]:
-    """Return the accepted answers, the canonical one first, or raise NotReplayed."""
+    """Return the accepted answers of an episode's question, the canonical one first.
+
+    Raises:
+        NotReplayed: its questions are not here.
+    """
     kwargs = env_kwargs_of(folder, trajectory.env_id)
     try:
         source = open_source(kwargs.get("data_dir"), kwargs.get("corpus"))
