@@ -138,7 +138,7 @@ class VLLMServerBackend:
             if self.has_weights():
                 return [_turn(answer, sampling) for answer in answers]
             logger.warning(
-                "%s was restarted: what it has sampled from other weights is thrown away",
+                "%s was restarted: its samples from other weights are dropped",
                 self._client.base_url,
             )
             if not restarts:

@@ -57,7 +57,7 @@ def prompts_of(name: str, dataset: Any, environments: Environments) -> list[str]
             names = ", ".join(environments.vectors)
             raise ValueError(
                 f"the prompts of {name} must be task ids of {names}, got {prompt!r:.60}; make it "
-                "by trainers.task_dataset(task_ids): what the policy reads is the environment's"
+                "by trainers.task_dataset(task_ids), since the environment writes the prompts"
             )
     return prompts
 

@@ -121,6 +121,6 @@ def view_of(history: History, episode: Trajectory) -> View:
         if turn is not None and not 0 <= turn < len(episode.turns):
             raise ValueError(
                 f"{name}.view shows turn {turn} of an episode of {len(episode.turns)} turns; they "
-                "are counted from 0, and None stands for what is left out"
+                "are counted from 0, and None stands for omitted turns"
             )
     return view

@@ -31,7 +31,7 @@ from trainers.options.models import SMOLLM2, SMOLLM2_TEXTCRAFT
 _SHIPPED = Path(__file__).parent
 _CARD = _SHIPPED / "smollm2.md"
 _FOLDER = "smollm2-1"
-"""With the version of the conversion: what another one makes is another folder."""
+"""With the version of the conversion."""
 _TEXTCRAFT_FOLDER = "smollm2-textcraft-1"
 """With the version of the adapter."""
 ADAPTER = _SHIPPED / "smollm2_textcraft"

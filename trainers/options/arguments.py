@@ -255,7 +255,7 @@ class RolloutArguments(EpisodeArguments):
     )
     compress_trajectories: bool = option(False, "Write episodes as .jsonl.gz.")
     max_trajectory_gb: float = option(
-        0.0, "Write no more episodes than so many GB; 0: no bound.", min=0
+        0.0, "Write at most this many GB of episodes; 0: no bound.", min=0
     )
 
     def schedule_of(self, env_id: str) -> HorizonSchedule | None:

@@ -9,10 +9,11 @@ would say it in the middle of the first step only.
 from __future__ import annotations
 
 import inspect
+import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ EVALUATION_METRICS = (
     *("success", "success_low", "success_high", "score", "turns"),
     *("invalid_actions", "failed", "runtime"),
 )
-"""What an evaluation reports, after `eval_`."""
+"""The metrics of an evaluation, after `eval_`."""
 
 # -- Options that would be ignored ---------------------------------------------------------------
 
@@ -94,7 +95,7 @@ REPLACED = {
     *("data_collator", "environment_factory", "formatting_func", "rollout_func", "tools"),
     "train_dataset",
 }
-"""Arguments of TRL's trainers in whose place ours have environments, episodes or pairs."""
+"""Arguments of TRL's trainers that environments, episodes or pairs replace."""
 
 
 def check_given(
@@ -121,7 +122,8 @@ def check_given(
             hint = f": {trainer.replaced}"
         for place, kind in homes.items():
             if argument in {entry.name for entry in fields(kind)}:
-                hint = f", an option of {kind.__name__}: {place}={kind.__name__}({argument}=...)"
+                option_of = kind.__name__
+                hint = f", which is an option of {option_of}: {place}={option_of}({argument}=...)"
         raise TypeError(f"{name} takes no {argument}{hint}")
     refuse_ignored(args, config.refused)
 
@@ -216,6 +218,33 @@ def check_trackers(names: Sequence[str]) -> None:
             raise UsageError(f"report_to {name} needs a package: {pip_install(package)}")
 
 
+def check_groups(args: Any) -> None:
+    """Raise `ValueError` unless a batch holds whole groups, with the sizes that would fit."""
+    group = args.num_generations
+    if group < 2:
+        raise ValueError(
+            f"num_generations must be >= 2, since episodes of one task are compared, got {group}; "
+            "ppo compares none"
+        )
+    if args.generation_batch_size is not None:
+        return  # TRL's own message names it
+    is_default = args.steps_per_generation is None
+    passes = "gradient_accumulation_steps" if is_default else "steps_per_generation"
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    names = ("per_device_train_batch_size", passes)
+    batch = prod(getattr(args, name) for name in names) * processes
+    if batch % group:
+        made_of = " x ".join(f"{name}={getattr(args, name)}" for name in names)
+        made_of += f" x {processes} processes" * (processes > 1)
+        fitting = [str(size) for size in range(2, batch + 1) if batch % size == 0][:4]
+        sizes = " or ".join(filter(None, (", ".join(fitting[:-1]), *fitting[-1:])))
+        hint = f"num_generations {sizes} would fit" if fitting else "make it larger"
+        raise ValueError(
+            f"a batch holds whole groups: {made_of} makes {batch} episodes, no multiple of "
+            f"num_generations={group}; {hint}"
+        )
+
+
 def check_batch(args: Any) -> None:
     """Raise `ValueError` unless a completed config's batch may be as old as `max_staleness`."""
     if args.generation_batch_size < 1 or args.num_iterations < 1:
@@ -249,7 +278,7 @@ def check_logprobs(backend: BackendSpec) -> None:
     """Raise `UsageError` if a backend gives no log-probabilities, which training needs."""
     if not backend.gives_logprobs:
         raise UsageError(
-            f"backend {backend.name!r} gives no log-probabilities of what it samples, by which "
+            f"backend {backend.name!r} gives no log-probabilities of its samples, by which "
             "the loss is corrected and measured; train with another `RolloutArguments.backend`, "
             "and let this one play for agentgym eval and collect"
         )

@@ -22,6 +22,7 @@ from trainers.options.checks import (
     SUMMED,
     check_batch,
     check_correction,
+    check_groups,
     check_trackers,
     check_training,
     refuse_conflicts,
@@ -78,7 +79,7 @@ class AgentDefaults(TemplateArguments):
     )
 
     own_defaults: ClassVar[DefaultsByModel] = {}
-    """By a name of `MODEL_NAMES`: what that model needs instead."""
+    """Other defaults of a model, by its name in `MODEL_NAMES`."""
     adapter_defaults: ClassVar[DefaultsByModel] = {}
     """Further defaults of its adapters. `OTHERS` has those of all other models."""
 
@@ -305,6 +306,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
                 "evaluations may be greedy: `EvaluationArguments.eval_temperature=0`"
             )
         check_correction(self)
+        check_groups(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         args: Any = self  # with TRL's fields
         args.num_generations_eval = args.num_generations_eval or 1
@@ -357,7 +359,7 @@ class AgentGRPOConfig(AgentOnlineConfig):
         min=0,
     )
     dynamic_sampling: float = option(
-        1.0, "Replace groups with equal rewards, up to so many times the batch (DAPO).", min=1
+        1.0, "Replace groups with equal rewards, up to this multiple of the batch (DAPO).", min=1
     )
 
     def __post_init__(self) -> None:

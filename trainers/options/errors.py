@@ -24,7 +24,7 @@ EXTRA_PACKAGES = {
     ),
     "eval": ("an evaluation", "httpx jinja2 markdown_it matplotlib rich yaml"),
 }
-"""By extra: what needs it, and what it installs, by the names that are imported."""
+"""By extra: its use, and the packages that it installs, by their import names."""
 
 
 @contextmanager

@@ -49,7 +49,7 @@ class AgentSFTConfig(AgentDefaults, SFTConfig):
     train_sampling_strategy: str = option(
         "group_by_length", "Order: random, sequential, or group_by_length."
     )
-    max_length: int | None = option(None, "Cut episodes after so many tokens; by default never.")
+    max_length: int | None = option(None, "Cut episodes to this many tokens; default: never.")
     logging_steps: float = option(10, "Log every N optimizer steps.")
     eval_steps: float | None = option(100, "Evaluate every N optimizer steps.")
 

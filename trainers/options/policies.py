@@ -101,22 +101,16 @@ def _endpoint(entry: Any, where: str) -> Endpoint:
             f"{where}: name must be of letters, digits, spaces and . _ - + @ :, and none of "
             f"{', '.join(sorted(_RESERVED))}, nor begin with {BASELINE}; got {name!r}"
         )
-    if not endpoint.startswith(("http://", "https://")):
+    if not endpoint.startswith(ADDRESS):
         raise ValueError(
             f"{where}: endpoint must be an address such as https://host/v1, got {endpoint!r}"
         )
     sampling = values.get("sampling") or {}
     if not isinstance(sampling, dict):
         raise ValueError(f"{where}: sampling must map fields of the request, got {sampling!r:.60}")
-    prices = values.get("prices")
-    return Endpoint(
-        **{
-            **values,
-            "endpoint": hide_address(endpoint),
-            "sampling": sampling,
-            "prices": None if prices is None else _prices(prices, where),
-        }
-    )
+    if values.get("prices") is not None:
+        values["prices"] = _prices(values["prices"], where)
+    return Endpoint(**{**values, "endpoint": hide_address(endpoint), "sampling": sampling})
 
 
 def _prices(entry: Any, where: str) -> Prices:
@@ -243,7 +237,7 @@ class PolicyArguments(PolicyLoadingArguments):
             )
         if not named and _NO_SCHEME.fullmatch(self.policy) and not Path(self.policy).exists():
             raise ValueError(
-                f"`policy={self.policy}` is no policy; a server's address begins with http:// or "
+                f"unknown `policy={self.policy}`; a server's address begins with http:// or "
                 f"https://, such as http://{self.policy}"
             )
         if named and self.api_model is not None:

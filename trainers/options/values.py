@@ -131,7 +131,7 @@ def read_weights(name: str, weights: Weights | None, names: Sequence[str]) -> li
 
 
 DEFAULT = "default"
-"""The key of what holds for the environments that are not named."""
+"""The key of the value for all other environments."""
 
 _NAMED = re.compile(r"([A-Za-z][\w./:-]*)=(.*)", re.DOTALL)
 

@@ -176,7 +176,9 @@ class _Probe:
         second = self._text([reply], users=2)
         third = self._text([reply, reply], users=3)
         if not second.startswith(start) or not third.startswith(second):
-            raise Unsuitable("what it renders of a conversation is no prefix of the longer one's")
+            raise Unsuitable(
+                "it renders a conversation, and its continuation with another beginning"
+            )
         turn, rest = split_at(second[len(start) :], _POLICY)
         written = start + turn + _POLICY
         filler = written.removesuffix(reply).removeprefix(start)

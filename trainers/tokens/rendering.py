@@ -23,7 +23,7 @@ from trainers.tokens.replies import (
 )
 
 _BEGIN, _END = "\ufdd0", "\ufdd1"
-"""Around what messages hold, while it is rendered: characters that Unicode leaves to programs."""
+"""Marks around the content of messages while it is rendered: Unicode noncharacters."""
 _HELD = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
 _USERS = ("Qprobefirst", "Qprobesecond")
 _ANSWER, _THOUGHT = "Qprobereply", "Qprobethought"

@@ -36,11 +36,13 @@ from trainers.options.offline import PREFERENCE_LOSSES, DataArguments
     [
         (
             {"num_generations": 5},
-            r"generation_batch_size \(64\) must be divisible by num_generations \(5\)",
+            "a batch holds whole groups: per_device_train_batch_size=8 x "
+            "gradient_accumulation_steps=8 makes 64 episodes, no multiple of num_generations=5; "
+            "num_generations 2, 4, 8 or 16 would fit",
         ),
         (
             {"num_generations": 5, "steps_per_generation": 2},
-            r"generation_batch_size \(16\) must be divisible by num_generations \(5\)",
+            "per_device_train_batch_size=8 x steps_per_generation=2 makes 16 episodes",
         ),
         (
             {"generation_batch_size": 20, "per_device_train_batch_size": 5},
@@ -54,10 +56,10 @@ from trainers.options.offline import PREFERENCE_LOSSES, DataArguments
             {"generation_batch_size": 16, "steps_per_generation": 2},
             "'generation_batch_size' and 'steps_per_generation' can not be both configured",
         ),
-        ({"num_generations": 1}, "at least 2 generations per prompt .* provided 1"),
+        ({"num_generations": 1}, "num_generations must be >= 2, .* got 1; ppo compares none"),
         (
             {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1},
-            r"generation_batch_size \(1\) must be divisible by num_generations \(8\)",
+            "makes 1 episodes, no multiple of num_generations=8; make it larger",
         ),
         ({"per_device_train_batch_size": 0}, "per_device_train_batch_size must be >= 1, got 0"),
         ({"num_iterations": 0}, "num_iterations must be >= 1, got 64, 8 and 0"),
@@ -71,6 +73,14 @@ from trainers.options.offline import PREFERENCE_LOSSES, DataArguments
 def test_a_batch_that_holds_no_whole_groups_is_refused(options: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         AgentGRPOConfig(**options)
+
+
+def test_processes_count_where_there_are_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(
+        ValueError, match="=2 x gradient_accumulation_steps=1 x 3 processes makes 6"
+    ):
+        AgentGRPOConfig(per_device_train_batch_size=2, gradient_accumulation_steps=1)
 
 
 @pytest.mark.parametrize(
@@ -276,4 +286,4 @@ def test_the_command_refuses_them_as_a_mistake(capsys: pytest.CaptureFixture[str
             algorithm="grpo", config=AgentGRPOConfig, description="",
         )  # fmt: skip
     assert stopped.value.code == 2
-    assert "must be divisible by num_generations (7)" in capsys.readouterr().err
+    assert "no multiple of num_generations=7" in capsys.readouterr().err
