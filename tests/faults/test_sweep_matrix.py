@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.sweep import players, process
+from benchmarks.sweep import players
 from benchmarks.sweep.batches import Batch, BatchOutcome
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play, over_processes, over_ray
@@ -114,7 +114,7 @@ def test_a_worker_that_breaks_leaves_no_trace(
     place: str, moment: str, action: str, expected: list[bytes], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(process, "HUNG_SECONDS", 20.0)
+    monkeypatch.setattr(players, "HUNG_SECONDS", 20.0)
     monkeypatch.setattr(players, "SET_UP_SECONDS", 40.0)
     if place == "actor":
         request.getfixturevalue("ray")
