@@ -29,11 +29,7 @@ class EnvironmentNames:
 
     @classmethod
     def of(cls, name: str) -> EnvironmentNames:
-        """Parse a user's name for it: `tidy-up`, `TidyUp` or `mylab/TidyUp`.
-
-        Raises:
-            ValueError: it cannot be made the name of a module.
-        """
+        """Parse a user's name (`tidy-up`, `TidyUp`, `mylab/TidyUp`), or raise ValueError."""
         match = _NAME.fullmatch(name)
         if match is None:
             raise ValueError(
@@ -112,11 +108,7 @@ def filled(
 
 
 def check_free(folder: Path) -> None:
-    """Check that a folder is empty or not there.
-
-    Raises:
-        ValueError: it holds something, or is a file.
-    """
+    """Raise ValueError unless a folder is empty or does not exist."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is there already; pass another --out")
 

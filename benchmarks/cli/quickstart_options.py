@@ -47,11 +47,7 @@ class QuickstartArguments(TemplateArguments):
     seed: int = option(0, "Seed of everything that is drawn.", min=0)
 
     def __post_init__(self) -> None:
-        """Check the numbers, and that the optimizer steps divide a batch evenly.
-
-        Raises:
-            ValueError: one is not allowed, or it does not.
-        """
+        """Check the numbers, and that the optimizer steps divide a batch evenly."""
         check_bounds(self)
         self.check_template()
         parse_schedule(self.schedule)

@@ -305,10 +305,7 @@ def _draw_curve(folder: Path, summary: dict[str, Any]) -> Path:
 
 
 def _draw_measurements(axes: Any, summary: dict[str, Any], last: int) -> None:
-    """Mark success on the test goals before the first and after the last step.
-
-    The numbers stand in the legend: beside the points they would lie over the curve.
-    """
+    """Mark success on the test goals before and after training, with the numbers in the legend."""
     before, after = (summary[f"success_{name}"] for name in ("before", "after"))
     label = f"held-out test goals: {before:.1%} before, {after:.1%} after, 95% intervals"
     for step, name in ((0, "before"), (last, "after")):

@@ -117,11 +117,7 @@ class Package:
 
 
 def package_module(env_id: str) -> str:
-    """Return the name of a package's module: `"text_craft_env"` of `"agentgym/TextCraft-v0"`.
-
-    Raises:
-        ValueError: the id cannot be made the name of a module.
-    """
+    """Return the name of a package's module: `"text_craft_env"` of `"agentgym/TextCraft-v0"`."""
     return f"{EnvironmentNames.of(short_env_name(env_id)).module}_env"
 
 
@@ -158,9 +154,6 @@ def _plan(task_id: str, actions: tuple[str, ...]) -> Mapping[str, object]:
 
 def requirements(sample: TextEnv) -> list[str]:
     """Return the package's requirements, pinned to the installed versions.
-
-    Args:
-        sample: one of the environments.
 
     Raises:
         ValueError: it needs a browser, or its module belongs to no installed distribution.

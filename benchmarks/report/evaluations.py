@@ -38,10 +38,10 @@ def is_evaluation(path: Path) -> bool:
 
 
 def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
-    """Return the settings of an evaluation, one per environment and split, and its command.
+    """Return an evaluation's settings by environment and split, and its command.
 
     Raises:
-        ValueError: the file is no result and holds no episodes, or does not say what was played.
+        ValueError: the file is no result and holds no episodes, or lacks what was played.
     """
     if path.suffix != ".json":
         return _of_episodes(path), []
@@ -60,11 +60,7 @@ def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
 
 
 def read_result(path: Path) -> tuple[EvalResult, dict[str, Any]]:
-    """Read a result's file, and return the result and the whole record.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Read a result's file, and return the result and the whole record, or raise ValueError."""
     record = read_json(path)
     try:
         known = {entry.name for entry in fields(EvalResult)}

@@ -75,11 +75,7 @@ def draw_costs(results: SweepResults, out: Path) -> list[Picture]:
 
 
 def find_curves(runs: Iterable[Path]) -> list[tuple[Path, Path]]:
-    """Return training runs with the pictures of their learning curves.
-
-    Raises:
-        NoTrainingRun: one of the runs is none.
-    """
+    """Return training runs with their curves' pictures, or raise NoTrainingRun."""
     return [(run, _learning_curve(run)) for run in runs]
 
 

@@ -49,10 +49,7 @@ def published_panel(env_id: str, digest: str) -> PublishedPanel | None:
 
 
 def data_label(env_id: str, sources: Iterable[str]) -> str:
-    """Return the label of an environment's embedded data, or an empty text.
-
-    `sources` are `info["source"]` of the episodes, empty in those of early versions.
-    """
+    """Return the label of an environment's embedded data, or an empty text."""
     prefix = next((panel.data for panel in published_panels() if panel.env_id == env_id), "")
     is_ours = prefix and all(not name or name.startswith(prefix) for name in sources)
     return EMBEDDED if is_ours else ""

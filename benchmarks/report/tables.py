@@ -33,10 +33,7 @@ METRICS = (
 
 
 def summary_table(settings: Sequence[Setting]) -> Rows:
-    """Return success by policy and scenario: a row per name, a column per scenario.
-
-    Where baselines were measured, the strongest one of each scenario stands below.
-    """
+    """Return success by policy and scenario, with the strongest baselines below."""
     scenarios = list(dict.fromkeys(s.scenario for s in settings))
     cells = {(s.name, s.scenario): with_interval(s.whole.success()) for s in settings}
     names = list(dict.fromkeys(s.name for s in settings))
@@ -51,10 +48,7 @@ def summary_table(settings: Sequence[Setting]) -> Rows:
 
 
 def panel_table(settings: Sequence[Setting]) -> Rows:
-    """Return a scenario's table in the paper's layout: a row per policy, a column per subtask.
-
-    Where a setting compares with the paper's agents, their overall success stands below.
-    """
+    """Return a scenario's table, a row per policy and a column per subtask, as the paper's."""
     names = list(dict.fromkeys(name for s in settings for name in s.subtasks))
     rows = [["policy", *(f"{name} ({_sizes(name, settings)})" for name in names), "overall"]]
     for setting in settings:

@@ -12,11 +12,7 @@ CORPUS_HELP = (
 
 
 def open_corpus(name: str) -> Corpus:
-    """Return the embedded corpus, or that of a file.
-
-    Raises:
-        ValueError: there is no such file, or it is not of the form.
-    """
+    """Return the embedded corpus, or that of a file, or raise ValueError."""
     if name == EMBEDDED:
         from agentgym_envs.searchqa.world import embedded_world
 

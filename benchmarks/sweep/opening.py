@@ -22,10 +22,9 @@ from trainers.rollout.environments import Environments
 
 
 def check_playable(cells: Sequence[Cell]) -> None:
-    """Check that the environments and policies of cells can be opened, without loading weights.
+    """Raise UsageError unless the cells' environments and policies can be opened.
 
-    Raises:
-        UsageError: one cannot be opened.
+    No weights are loaded.
     """
     baselines: dict[str, tuple[str, ...]] = {}
     for cell in {cell.scenario: cell for cell in cells}.values():
@@ -41,11 +40,6 @@ def check_playable(cells: Sequence[Cell]) -> None:
             check_model(policy)
 
 
-def is_served(cell: Cell) -> bool:
-    """Return whether a cell's policy is behind a server."""
-    return policy_of(cell).is_served
-
-
 def policy_of(cell: Cell) -> PolicyArguments:
     """Return the options of a cell's policy, without those that concern others of the sweep."""
     loading: PolicyLoadingArguments = arguments_of(PolicyLoadingArguments, cell)
@@ -59,11 +53,7 @@ def policy_of(cell: Cell) -> PolicyArguments:
 
 
 def check_same(cell: Cell, fingerprint: str) -> None:
-    """Check that a policy is the one that the sweep began with.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """Raise UsageError unless a policy is the one that the sweep began with."""
     if cell.fingerprint and fingerprint != cell.fingerprint:
         raise UsageError(
             f"{cell.policy} has other files or another endpoint than when the sweep began"

@@ -86,11 +86,7 @@ class SweepFolder:
         write_json(file, [*calls, record])
 
     def calls(self) -> list[dict[str, Any]]:
-        """Return the records of all calls that played here, the first one first.
-
-        Raises:
-            ValueError: they cannot be read.
-        """
+        """Return the records of all calls that played here, or raise ValueError."""
         file = self.path / SWEEP_FILE
         if not file.exists():
             return []

@@ -36,11 +36,7 @@ def suite_names() -> list[str]:
 
 
 def find_suite(name: str) -> Suite:
-    """Return a shipped suite by its name, or the one in a file.
-
-    Raises:
-        ValueError: there is neither, or the file holds something else.
-    """
+    """Return a shipped suite by its name, or the one in a file, or raise ValueError."""
     if name in suite_names():
         return read_suite(PINNED / f"{name}.yaml")
     path = Path(name)

@@ -128,11 +128,7 @@ class Panel:
             )
 
     def make(self, env_kwargs: Mapping[str, Any] | None = None) -> TextEnv:
-        """Make the panel's environment, with its own arguments and perhaps others above them.
-
-        Raises:
-            ValueError: the environment is unknown, or does not take these arguments.
-        """
+        """Make the panel's environment, with other arguments above its own, or raise ValueError."""
         kwargs = {**self.env_kwargs, **(env_kwargs or {})}
         env_id = resolve_env_id(f"{self.module}:{self.env_id}" if self.module else self.env_id)
         try:

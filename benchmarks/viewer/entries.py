@@ -76,11 +76,11 @@ def without_tokens(line: bytes) -> bytes:
 
 
 def read_episode(line: bytes) -> dict[str, Any]:
-    """Return an episode's values, without its tokens if those are quick to leave out.
+    """Return an episode's values, without its tokens where they are quick to leave out.
 
     Raises:
         NotJSON: the line is not JSON.
-        ValueError: it is JSON, but not an episode.
+        ValueError: it is no episode.
     """
     try:
         record = json.loads(without_tokens(line))

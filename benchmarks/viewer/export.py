@@ -56,11 +56,7 @@ def export(
 
 
 def _check_target(index: Index, path: str | Path) -> None:
-    """Check that no file is lost to the page.
-
-    Raises:
-        ValueError: the file is one that is read, or is not named as a page.
-    """
+    """Refuse a file that is read, or whose name has another ending than a page's."""
     if not str(path).lower().endswith(ENDINGS):
         allowed = " or ".join(ENDINGS)
         raise ValueError(f"--export must end in {allowed}, got {path}; pass {path}.html")

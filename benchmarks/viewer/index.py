@@ -134,11 +134,7 @@ class Index:
             return [*run_problems, *file_problems, *line_problems]
 
     def record(self, number: int) -> dict[str, Any]:
-        """Return an episode's JSON values without its tokens, each turn with the action it played.
-
-        Raises:
-            LookupError: there is no such episode, or its file has changed since.
-        """
+        """Return an episode's JSON values without its tokens, or raise LookupError."""
         try:
             record = read_episode(self._line(self.entry(number)))
         except ValueError as error:
@@ -149,11 +145,7 @@ class Index:
         return {**record, "turns": turns, "traces": []}
 
     def trajectory(self, number: int) -> Trajectory:
-        """Return an episode with its tokens.
-
-        Raises:
-            LookupError: there is no such episode, or its file has changed since.
-        """
+        """Return an episode with its tokens, or raise LookupError."""
         try:
             return Trajectory.from_json(json.loads(self._line(self.entry(number))))
         except (TypeError, ValueError, RecursionError) as error:
@@ -205,10 +197,7 @@ class Index:
         )
 
     def _forget_replaced(self, content: FolderContent) -> None:
-        """Forget files without episodes that are replaced or gone.
-
-        No entry is theirs, so that the numbers of the others stay.
-        """
+        """Forget files without episodes that are replaced or gone."""
         present = {file.name: file for file in content.files}
         replaced = {
             name
@@ -304,10 +293,7 @@ class Index:
         self._policies[entry.policy] = None
 
     def _whole_lines(self, stream: _Bytes, file: EpisodeFile) -> Iterator[bytes]:
-        """Yield a file's lines, of a compressed one that is being written those that are there.
-
-        Of one that is too long the beginning is yielded.
-        """
+        """Yield a file's lines, the complete ones of a compressed file that is being written."""
         try:
             while line := stream.readline(LONGEST_LINE):
                 yield line
@@ -315,11 +301,7 @@ class Index:
             self._note(file, f"it is not compressed, or cut short ({error})")
 
     def entry(self, number: int) -> Entry:
-        """Return an episode's entry.
-
-        Raises:
-            LookupError: there is no such episode.
-        """
+        """Return an episode's entry, or raise LookupError."""
         if not 0 <= number < len(self.entries):
             raise LookupError(f"there is no episode {number}; there are {len(self.entries)}")
         return self.entries[number]

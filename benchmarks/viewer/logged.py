@@ -55,8 +55,8 @@ def _bounds(one: Measured) -> dict[str, float]:
 def options_of(run: Run) -> dict[str, str]:
     """Return a run's options, and the rest of its record under dotted names, as texts.
 
-    An option goes by its own name: that of its group is another one for another algorithm. Left
-    out is where and when it was run.
+    An option has its own name without its group, which differs between algorithms. The time and
+    place of the run are left out.
     """
     try:
         record = RunFolder(run.folder, run.kind).record  # type: ignore[arg-type]

@@ -34,11 +34,7 @@ def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
 
 
 def accepted_answers(trajectory: Trajectory, folder: str | Path | None) -> tuple[str, ...]:
-    """Return the accepted answers of an episode's question, the canonical one first.
-
-    Raises:
-        NotReplayed: its questions are not here.
-    """
+    """Return the accepted answers, the canonical one first, or raise NotReplayed."""
     kwargs = env_kwargs_of(folder, trajectory.env_id)
     try:
         source = open_source(kwargs.get("data_dir"), kwargs.get("corpus"))
