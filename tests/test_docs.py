@@ -62,6 +62,13 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     assert [target for target in local_links(page) if not (page.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_table_of_a_page_has_no_empty_line(page: Path) -> None:
+    """An empty line ends it, so the rows below would be shown as text."""
+    text = page.read_text("utf-8")
+    assert re.findall(r"^\|.*\n\n(\|.*)\n(?!\|[ :]*-)", text, flags=re.M) == []
+
+
 def test_the_index_lists_every_page_and_every_picture_is_shown() -> None:
     docs = ROOT / "docs"
     listed = {(docs / link).resolve() for link in local_links(docs / "index.md")}
