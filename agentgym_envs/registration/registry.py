@@ -100,7 +100,7 @@ def check_kwargs(env_id: str, kwargs: Mapping[str, Any]) -> None:
     creator: Any = gym.spec(env_id).entry_point
     if isinstance(creator, str):
         module_name, _, attribute = creator.partition(":")
-        module = imported(module_name, f"{env_id}'s {creator}")
+        module = import_named_module(module_name, f"{env_id}'s {creator}")
         if not hasattr(module, attribute):
             raise ValueError(f"{env_id} is {creator}, and that module has no {attribute!r}")
         creator = getattr(module, attribute)
@@ -155,7 +155,7 @@ def resolve_env_id(name: str) -> str:
     module_name, _, name = name.rpartition(":")
     where = ""
     if module_name:
-        module = imported(module_name, f"{module_name}:{name}")
+        module = import_named_module(module_name, f"{module_name}:{name}")
         where = f" in the module {module_name!r} ({_place(module)})"
     ids = [*REGISTERED, *NEEDS]
     for env_id in ids:
@@ -193,7 +193,7 @@ def _refuse_file(name: str) -> None:
         )
 
 
-def imported(module_name: str, name: str) -> ModuleType:
+def import_named_module(module_name: str, name: str) -> ModuleType:
     """Import a module that somebody named.
 
     Args:

@@ -113,7 +113,7 @@ class Jvm:
         self._lock = threading.Lock()
         self.discarded: deque[JavaObject] = deque()
         """Objects to delete before the next call."""
-        self.places: deque[None] = deque([None] * SIMULATORS_PER_JAVA)
+        self.free_slots: deque[None] = deque([None] * SIMULATORS_PER_JAVA)
         """One entry for each simulator that it still has room for."""
         self._loads = 0
         self._cause_of_kill: str | None = None
@@ -199,7 +199,7 @@ class Jvm:
         full, which in a worker process with one simulator would come to half a gigabyte.
         """
         self._loads += 1
-        simulators = SIMULATORS_PER_JAVA - len(self.places)
+        simulators = SIMULATORS_PER_JAVA - len(self.free_slots)
         if self._loads >= max(_LOADS_BETWEEN_COLLECTIONS, simulators):
             self._loads = 0
             gateway.call(static("java.lang.System"), "gc", timeout=_CALL_SECONDS)
@@ -310,14 +310,14 @@ def shared_jvm() -> Jvm:
 
 
 def acquire_slot() -> Jvm:
-    """Acquire a slot for a simulator, which is given back by appending one to `places`.
+    """Acquire a slot for a simulator, which is given back by appending one to `free_slots`.
 
     Raises:
         ImportError, EnvFailure: as `shared_jvm`.
     """
     with _starting:
         jvm = _with_room()
-        jvm.places.pop()
+        jvm.free_slots.pop()
         return jvm
 
 
@@ -333,7 +333,7 @@ def _with_room() -> Jvm:
         jvm.kill("it has ended")  # its connection and pipes are closed with it
         _shared.remove(jvm)
     for jvm in _shared:
-        if jvm.places:
+        if jvm.free_slots:
             return jvm
     _shared.append(Jvm(installation()))
     return _shared[-1]

@@ -249,4 +249,4 @@ class Simulator:
 def _leave(jvm: Jvm, held: Sequence[JavaObject]) -> None:
     for each in held:
         jvm.discard(each)
-    jvm.places.append(None)
+    jvm.free_slots.append(None)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.registration.registry import imported
+from agentgym_envs.registration.registry import import_named_module
 from agentgym_envs.webarena.evaluators.verdict import Judge
 from agentgym_envs.webarena.llm_judge import LLMJudge
 
@@ -38,7 +38,7 @@ def load_option(name: str, value: Any) -> Any:
     module_name, colon, attribute = value.partition(":")
     if not colon or not module_name or not attribute.isidentifier():
         raise ValueError(f"{name} must be module:name or a {_ENDING} file, got {value!r}")
-    module = imported(module_name, value)
+    module = import_named_module(module_name, value)
     if not hasattr(module, attribute):
         raise ValueError(f"{name}: the module {module_name!r} has no {attribute!r}")
     return getattr(module, attribute)

@@ -18,7 +18,7 @@ from typing import Any
 
 from agentgym_envs.errors import did_you_mean
 from agentgym_envs.machinery.secrets import masked, reveal
-from agentgym_envs.registration.registry import imported, short_env_name
+from agentgym_envs.registration.registry import import_named_module, short_env_name
 from trainers.options.errors import UsageError
 
 BOUNDS = ("min", "above", "max")
@@ -262,7 +262,7 @@ def load_attribute(name: str) -> Any:
     if not colon or not module_name or not attribute:
         raise UsageError(f"expected module:Class, such as mylab.shaping:Shaped, got {name!r}")
     try:
-        module = imported(module_name, name)
+        module = import_named_module(module_name, name)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if not hasattr(module, attribute):
