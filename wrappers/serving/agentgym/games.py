@@ -271,7 +271,7 @@ class Wordle(Game):
         def ask(env: Any) -> Any:
             game = env.unwrapped
             begun = episode.session.info is not None
-            return list(game.game.fitting() if begun else game.lists.listed.words)
+            return list(game.game.candidates() if begun else game.lists.listed.words)
 
         return await episode.session.ask(ask)
 
