@@ -65,7 +65,7 @@ def prose(page: Path) -> str:
     text = re.sub(r"<!--.*?-->|<[^>]+>", "", text, flags=re.S)
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "#", "!["))]
     text = re.sub(r"\]\([^)]*\)", "]", "\n".join(lines))
-    return re.sub(r"`[^`]*`", "code", text)
+    return re.sub(r"`[^`]*`", "Code", text)
 
 
 def sentences(page: Path) -> Iterator[str]:
@@ -81,12 +81,17 @@ def long_sentences(page: Path) -> list[str]:
     return [text for text in sentences(page) if len(text.split()) > MAX_SENTENCE]
 
 
+def num_words(page: Path) -> int:
+    """Count a page's words, code and tables included."""
+    return sum(word not in ("|", "---|", "|---|") for word in page.read_text("utf-8").split())
+
+
 def count(folder: Path) -> str:
     """Return a line of counts: docstrings, broken rules, pages, words and long sentences."""
     broken = [faults(item.first) for item in docstrings(folder)]
     rules = Counter(rule for each in broken for rule in each)
     pages = sorted(folder.rglob("*.md"))
-    words = sum(len(page.read_text("utf-8").split()) for page in pages)
+    words = sum(map(num_words, pages))
     too_long = sum(len(long_sentences(page)) for page in pages)
     return (
         f"{folder}: {len(broken)} docstrings, {dict(rules)}; "

@@ -1,4 +1,4 @@
-"""Builds a tiny policy that reads given episodes: `python -m lab.warm_start.tiny_from_episodes`.
+"""Builds a tiny policy from episodes: `python -m lab.warm_start.tiny_from_episodes`.
 
 A page of text that the shipped `tiny` spells in bytes becomes few tokens for a policy that knows
 the lines and words of such pages. Only the embeddings are fresh: the layers are those of `tiny`,
@@ -123,7 +123,7 @@ def _texts(trajectory: Trajectory) -> Iterator[str]:
 
 
 def _frequent(texts: Iterable[tuple[str, str]], pattern: re.Pattern[str]) -> list[str]:
-    """Return what several tasks have in common, what fills most characters first."""
+    """Return the units that several tasks share, by the characters they fill."""
     counts: Counter[str] = Counter()
     first_task: dict[str, str] = {}
     common = set()

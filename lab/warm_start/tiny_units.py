@@ -1,4 +1,4 @@
-"""The units of the `tiny` tokenizer: item names, numbers, and the words of the scenarios' texts."""
+"""Units of the `tiny` tokenizer: item names, numbers and words of the scenarios."""
 
 from __future__ import annotations
 
