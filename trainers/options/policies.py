@@ -161,9 +161,8 @@ def check_baseline(policy: str, baselines: Mapping[str, Collection[str]]) -> Non
     if policy.startswith(BASELINE) and lacking:
         known = "; ".join(f"{env}: {', '.join(names)}" for env, names in baselines.items() if names)
         raise UsageError(
-            f"`policy={policy}`: there is no baseline {name!r} in {', '.join(lacking)}, "
-            + (f"but {known}" if known else "nor another one")
-            + "; `policy=random` plays everywhere"
+            f"`policy={policy}`: there is no baseline {name!r} in {', '.join(lacking)}; allowed: "
+            f"{known or 'none'}; `policy=random` plays everywhere"
         )
 
 

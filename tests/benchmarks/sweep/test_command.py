@@ -118,7 +118,7 @@ def test_a_baseline_that_an_environment_has_not_leaves_no_trace(capsys, tmp_path
     out = tmp_path / "sweep"
     told = refused(capsys, "--out", str(out), "--policy", "baseline:luck")
     assert "--policy baseline:luck: there is no baseline 'luck' in " in told
-    assert ", nor another one; --policy random plays everywhere" in told
+    assert "; allowed: none; --policy random plays everywhere" in told
     assert not out.exists()
 
 
