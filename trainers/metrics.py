@@ -58,7 +58,7 @@ METRICS = (
     Metric("episodes/score", "score", ".3f", each="score"),
     Metric("episodes/turns", "turns", ".1f", each="turns", line=6, card=2, viewer=8),
     Metric("episodes/failed", "failed", ".0f", each="failed", line=8),
-    Metric("frac_reward_zero_std", "groups paid alike", ".1%", each="frac_reward_zero_std"),
+    Metric("frac_reward_zero_std", "groups of equal reward", ".1%", each="frac_reward_zero_std"),
     Metric("horizon", "horizon", ".0f", ".1f", each="horizon", line=7, lists_each=True, card=3,
            viewer=7),
     Metric("episodes/failed_share", "failed share", ".1%"),

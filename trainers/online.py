@@ -163,10 +163,11 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         processing_class: Any = None,
         **kwargs: Any,
     ) -> None:
-        args = self.config() if args is None else _with_our_options(args, self.config)
+        args = self.config() if args is None else args
         rollout = RolloutArguments() if rollout is None else rollout
         evaluation = EvaluationArguments() if evaluation is None else evaluation
         check_given(self, args=args, rollout=rollout, evaluation=evaluation, further=kwargs)
+        args = _with_our_options(args, self.config)
         rollout = rollout if backend is None else replace(rollout, backend=backend)
         check_logprobs(rollout.backend_spec)
         if env is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 INFO_KEYS: tuple[str, ...] = (
@@ -39,20 +39,13 @@ UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 """The error of such a record."""
 
 
-class _NoInfo(Mapping[str, Any]):
-    """The empty `Outcome.info` that all outcomes share: it cannot change, and can be pickled."""
+class _NoInfo(dict[str, Any]):
+    """The empty `Outcome.info` that all outcomes share, so that it cannot change."""
 
-    def __getitem__(self, key: str) -> NoReturn:
-        raise KeyError(key)
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this Outcome.info is shared; pass a dict: Outcome(text, info={...})")
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __repr__(self) -> str:
-        return "{}"
+    __setitem__ = __ior__ = setdefault = update = _refuse  # type: ignore[assignment]
 
     def __reduce__(self) -> str:
         return "_NO_INFO"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,6 @@ from agentgym_envs.retrieval.words import WORDS_VERSION, words
 
 with needs_extra("search", "BM25"), without_jax():
     import bm25s
-
-from hashlib import sha256
-
-import bm25s
 
 from agentgym_envs.retrieval.cache import read_cached, write_cached
 from agentgym_envs.retrieval.documents import Passage

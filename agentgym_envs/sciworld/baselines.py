@@ -27,7 +27,7 @@ def goal_steps(episode: Episode, *, alternative: int = 0) -> Iterator[ExpertMove
         episode: the episode, at its beginning.
         alternative: which of the goal's two sentences with "If" is carried out.
     """
-    room = room_shown(episode.first_observation.split("\n", 1)[1])
+    room = room_shown(episode.first_observation.removeprefix(f"{episode.goal}\n"))
     held = ""
     for verb, thing in _steps(episode.goal, alternative):
         target = _room_of(thing, episode.goal)

@@ -105,7 +105,7 @@ def logged(trainer: AgentGRPOTrainer, name: str) -> list[float]:
 
 
 def players() -> list[threading.Thread]:
-    return [one for one in threading.enumerate() if one.name == "rollouts-ahead"]
+    return [one for one in threading.enumerate() if one.name == "prefetch"]
 
 
 class Snapshots(TrainerCallback):

@@ -105,8 +105,7 @@ class VLLMServerBackend:
         """Continue each prompt, as in `Backend.generate`.
 
         Turns that a server sampled after a restart, from its initial weights, are dropped: it gets
-            the
-        trained weights and samples again. By NCCL one of several training processes cannot send
+        the trained weights and samples again. By NCCL one of several training processes cannot send
         them alone.
 
         Raises:
@@ -161,8 +160,8 @@ class VLLMServerBackend:
         """Send the trained model's weights, if they have changed or the server has been restarted.
 
         Several training processes call it together when the weights have changed: the first one
-            sends,
-        and all of them have its result. A process that asks for weights sent before is alone.
+        sends, and all of them have its result. A process that asks for weights sent before is
+        alone.
 
         Raises:
             EnvFailure: the server failed or refused the weights.
@@ -289,8 +288,7 @@ class VLLMServerBackend:
         """Send the server the last weights again, unless another process has done so.
 
         A name is that of the weights and, after a dot, of the process that has sent them again:
-            turns
-        sampled while another one sends them do not count as those of the weights.
+        turns sampled while another one sends them do not count as those of the weights.
         """
         if self._folder is None:
             raise EnvFailure(

@@ -146,9 +146,7 @@ def normalized_sum(
     total = (normalized * weights).nansum(dim=1)
     total = total.masked_fill(per_function.isnan().all(dim=1), torch.nan)
     advantages = (total - total.nanmean()) / (_nanstd(total) + _TRL_EPSILON)
-    varies = torch.stack(
-        [groups_that_vary(has_reward, group_size) for has_reward in per_function.T]
-    )
+    varies = torch.stack([groups_that_vary(rewards, group_size) for rewards in per_function.T])
     return advantages.nan_to_num(nan=0.0) * varies.any(dim=0)
 
 

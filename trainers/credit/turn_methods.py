@@ -58,11 +58,9 @@ def hgpo(turns: TurnBatch, *, discount: float, scale: str, context: int) -> list
     for k in range(context + 1):
         # A turn without so long a history has a name of its own: it is compared with none.
         histories: list[Hashable] = [
-            tuple(turns.states[index] for index in episode_advantages[n - k : n + 1])
-            if n >= k
-            else index
-            for episode_advantages in turns.by_episode()
-            for n, index in enumerate(episode_advantages)
+            tuple(turns.states[index] for index in episode[n - k : n + 1]) if n >= k else index
+            for episode in turns.by_episode()
+            for n, index in enumerate(episode)
         ]
         level = anchor_state_advantages(
             returns, histories, scale_sets=turns.scale_sets(scale, histories), correction=0

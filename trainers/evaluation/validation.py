@@ -153,8 +153,8 @@ class Validation:
     ) -> list[Trajectory]:
         """Play this process's share of the tasks and return all processes' episodes without tokens.
 
-        A share's random numbers are its own, else two processes would sample alike. Signs of life
-        are given meanwhile, and a signal ends it with a checkpoint.
+        A share's random numbers are its own, else two processes would sample alike. A heartbeat
+        is logged meanwhile, and a signal ends it with a checkpoint.
         """
         accelerator = trainer.accelerator
         processes, rank = accelerator.num_processes, accelerator.process_index

@@ -102,9 +102,8 @@ def keep_merged_start(
     """Save the merged model that an adapter is trained on, which lies nowhere else.
 
     The adapter names the saved folder as its base: on the base of the merged one it would be
-    another
-    policy. An earlier run's folder is replaced; a resumed run loads it, whatever has become of the
-    first adapter's folder. Only the process with `write` saves.
+    another policy. An earlier run's folder is replaced. A resumed run loads it, whatever became of
+    the first adapter's folder. Only the process with `write` saves.
     """
     if not isinstance(model, PeftModel) or not getattr(model.get_base_model(), "is_merged", False):
         return

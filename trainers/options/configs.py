@@ -224,7 +224,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     learning_rate: float = option(1e-6, rates_by_model(1e-6, own_defaults, adapter_defaults), min=0)
     per_device_train_batch_size: int = option(8, "Episodes per pass and device.", min=1)
     gradient_accumulation_steps: int = option(8, "Passes per optimizer step.", min=1)
-    num_generations: int | None = option(8, "Episodes per task, the group of a baseline.", min=1)
+    num_generations: int | None = option(8, "Episodes per task, the group of a baseline.")
     temperature: float = option(1.0, "Temperature of the episodes, and of the loss.")
     beta: float = option(0.0, "Weight of the KL to the start; 0 loads no reference model.")
     top_k: int = option(0, "Sample among the k likeliest tokens, in evaluations too; 0: all.")
@@ -309,7 +309,8 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         check_groups(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
         args: Any = self  # with TRL's fields
-        args.num_generations_eval = args.num_generations_eval or 1
+        if args.num_generations_eval is None:
+            args.num_generations_eval = 1
         super().__post_init__()
         check_batch(self)
         refuse_conflicts(self, self.conflicts)

@@ -25,8 +25,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock, Timeout
-
 from agentgym_envs.content.files import StorageFailure, is_storage_failure, write_atomically
 from agentgym_envs.machinery.secrets import masked
 from trainers.options.errors import UsageError
@@ -298,6 +296,9 @@ def holding(folder: str | Path, command: str) -> Iterator[None]:
     path = Path(folder) / LOCK_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     # A soft lock would outlive a process that is killed.
+    # Imported here: commands that only read runs do without the train extra.
+    from filelock import FileLock, Timeout
+
     lock = FileLock(path, timeout=0, fallback_to_soft=False)
     try:
         lock.acquire()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from agentgym_envs import (
     check_text_env,
 )
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.textcraft.env import TextCraftEnv
 from tests.agentgym_envs.fuzzing import as_call, as_code
 
 NUMBERS = {split: {"all": [number]} for number, split in enumerate(("train", "validation", "test"))}
@@ -201,27 +203,25 @@ def test_the_suite_says_that_names_with_capitals_come_in_small_letters() -> None
     assert "name things in small letters" in str(raised.value.remedy)
 
 
-def test_a_play_that_nobody_calls_is_refused() -> None:
-    class Reading(PanelEnv):
-        def apply(self, action: str) -> Outcome:
-            return Outcome(action)
-
-    class Playing(Reading):
+def test_a_play_that_a_shipped_environment_never_calls_is_refused() -> None:
+    class Playing(TextCraftEnv):
         def play(self, verb: str, **arguments: Any) -> Outcome:
             return Outcome.won("Well done.")
 
-    class Counting(PanelEnv):
+    class Dispatching(PanelEnv):
         def apply(self, action: str) -> Outcome:
+            return self.dispatch(action)
+
+        def dispatch(self, action: str) -> Outcome:
             return super().apply(action)
 
-    class Counted(Counting):
+    class Dispatched(Dispatching):
         def play(self, verb: str, **arguments: Any) -> Outcome:
             return Outcome.won("Well done.")
 
-    Reading()
-    with pytest.raises(TypeError, match=r"Playing\.play is never called, for Reading reads"):
+    with pytest.raises(TypeError, match=r"Playing\.play is never called, for TextCraftEnv reads"):
         Playing()
-    assert begun(Counted).step("press red")[1] == 1.0
+    assert begun(Dispatched).step("press red")[1] == 1.0
 
 
 def test_a_verb_that_another_hides_is_refused() -> None:
@@ -236,6 +236,16 @@ def test_a_verb_that_another_hides_is_refused() -> None:
 
     with pytest.raises(TypeError, match="set take_from before take in verbs"):
         Hiding()
+
+    class Specific(PanelEnv):
+        verbs = (
+            ActionVerb("guess_letter", "guess {letter}", "", patterns={"letter": "[a-z]"}),
+            ActionVerb("guess", "guess {word}", ""),
+            ActionVerb("place_x", "place x", ""),
+            ActionVerb("place", "place {mark}", ""),
+        )
+
+    Specific()
     observation = begun(Ordered).step("take key from box")[0]
     assert observation.startswith("take_from {'thing': 'key', 'place': 'box'}")
 
@@ -248,8 +258,9 @@ def test_the_info_that_outcomes_share_cannot_change_and_travels() -> None:
     assert outcome.info == {}
     assert pickle.loads(pickle.dumps(outcome)) == outcome
     assert copy.deepcopy(outcome).info is outcome.info
-    with pytest.raises(TypeError, match="does not support item assignment"):
+    with pytest.raises(TypeError, match="is shared; pass a dict"):
         outcome.info["key"] = 1  # type: ignore[index]
+    assert json.dumps(outcome.info) == "{}" and outcome.info | {"key": 1} == {"key": 1}  # type: ignore[operator]
 
 
 def answered(outcome: Outcome) -> tuple[float, bool, dict[str, Any]]:

@@ -31,6 +31,18 @@ def test_a_thing_is_sought_in_the_room_that_the_goal_names() -> None:
     assert _room_of("violet paint", "Focus on the violet paint.") == ""
 
 
+def test_a_baseline_plays_in_the_originals_words() -> None:
+    env = gym.make(
+        "agentgym/SciWorld-v0",
+        compat="agentgym",
+        action_format="plain",
+        disable_env_checker=True,
+    ).unwrapped
+    env.reset(options={"task_id": env.task_ids("paper_test")[0]})
+    assert [env.step(action)[-1] for action in env.baseline("first_alternative")]
+    env.close()
+
+
 def test_one_of_the_two_alternatives_is_right() -> None:
     env = gym.make("agentgym/SciWorld-v0", disable_env_checker=True).unwrapped
     task_id = next(

@@ -20,7 +20,10 @@ from tests.serving import serving
 from tests.trainers.policies.chat_server import message, models
 
 ROOT = Path(__file__).parents[3]
-TRAINING_STACK = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers")
+TRAINING_STACK = (
+    *("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers"),
+    *("filelock", "safetensors"),
+)
 HIDE = f"import sys\nfor name in {TRAINING_STACK}:\n    sys.modules[name] = None\n"
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -169,7 +172,16 @@ for words in pages:
         assert not left.code, words
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
 """
-HEAVY = {*TRAINING_STACK, "matplotlib", "httpx", "pandas", "scipy", "starlette", "bm25s", "py4j"}
+HEAVY = {
+    *TRAINING_STACK[:7],
+    "matplotlib",
+    "httpx",
+    "pandas",
+    "scipy",
+    "starlette",
+    "bm25s",
+    "py4j",
+}
 
 
 def test_no_help_page_imports_what_it_does_not_show() -> None:

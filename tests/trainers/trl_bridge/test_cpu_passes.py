@@ -15,6 +15,7 @@ from trl.trainer import utils
 from tests.trainers.toys import episode, gradient, make_model, trace
 from tests.trainers.trl_bridge.scripted import Scripted
 from trainers.trl_bridge import passes as cpu_passes
+from trainers.trl_bridge import run
 from trainers.trl_bridge.passes import (
     checkpoint_large_passes,
     give_back_memory,
@@ -67,9 +68,7 @@ def test_the_gradient_is_that_of_trls_tiles_over_all_tokens(
     monkeypatch.setattr(cpu_passes, "TOKENS", 3)  # so that rows end within a tile
     tiny_tiles = gradient(scripted(PLAYED, **OPTIONS))
     # As on an accelerator, where nothing is replaced.
-    monkeypatch.setattr(
-        cpu_passes, "small_tiles", lambda _device: small_tiles(torch.device("meta"))
-    )
+    monkeypatch.setattr(run, "small_tiles", lambda _device: small_tiles(torch.device("meta")))
     theirs = gradient(scripted(PLAYED, **OPTIONS))
     assert torch.allclose(ours, theirs, atol=1e-7)
     assert torch.allclose(tiny_tiles, theirs, atol=1e-7)
