@@ -8,7 +8,7 @@ from socketserver import BaseServer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LOOK_SECONDS = 0.2
-"""How often it is looked for a signal."""
+"""Poll interval for signals, in seconds."""
 
 
 def serve_until_signal(server: BaseServer) -> None:

@@ -66,7 +66,7 @@ def of_expression(text: str) -> str:
     }
     try:
         eval(text, names)
-    except Exception as error:
+    except (TypeError, ValueError, gym.error.Error) as error:
         return f"{type(error).__name__}: {error}"
     raise AssertionError(f"{text} raises nothing")
 

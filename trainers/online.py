@@ -134,9 +134,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     environment_names: Mapping[str, str] = {"": ""}
     """What metrics call several environments, by the names in front of task ids."""
     mixture: Mixture | None = None
-    """The training tasks by environment; None where there is one, whose order is TRL's."""
+    """The training tasks by environment, or None for one, in TRL's order."""
     learnable_tasks: LearnableTasks | None = None
-    """Draws the training tasks by the policy's success; None where they come in an order."""
+    """Draws training tasks by the policy's success, or None if their order is fixed."""
     task_environments: Environments
     loss_type: str
     player: Lockstep

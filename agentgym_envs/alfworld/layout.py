@@ -20,7 +20,7 @@ _GOALS = {
 """The two wordings of each goal in the original."""
 
 _SECOND, _THIRD = 0.4, 0.15
-"""How often a scene has a second and a third thing of a kind."""
+"""Shares of scenes with a second and a third thing of a kind."""
 
 Draw = Callable[[], float]
 

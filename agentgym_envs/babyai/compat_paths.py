@@ -8,7 +8,7 @@ Pose = tuple[int, int, int]
 """x, y, direction."""
 
 DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1))
-"""What a step adds to x and y, by direction."""
+"""Changes of x and y by a step, by direction."""
 
 
 def find_path(

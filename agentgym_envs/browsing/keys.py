@@ -34,7 +34,7 @@ _SHORT = {
     "left": "ArrowLeft", "right": "ArrowRight",
 }  # fmt: skip
 KEYS = {name.lower(): name for name in _NAMES} | _SHORT
-"""What a key that is no character may be called, in lower case, and its name."""
+"""Names of keys that are no characters, by their lower-case spellings."""
 
 
 class Keys(NamedTuple):

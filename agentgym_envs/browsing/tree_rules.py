@@ -53,7 +53,7 @@ CONTROLS = TEXT_FIELDS | {
     "link", "button", "checkbox", "radio", "switch", "combobox", "listbox", "option", "slider",
     "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem",
 }  # fmt: skip
-"""What an action can be done with."""
+"""Roles of elements that actions can use."""
 
 LEAVES = (CONTROLS - {"listbox", "treeitem"}) | {"img", "meter", "progressbar", "scrollbar"}
 """Roles whose children are never shown: the name and the value say it all."""

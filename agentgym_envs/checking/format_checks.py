@@ -25,7 +25,7 @@ FEW = 5
 MALFORMED = ("", " \n\t", "Ünïcode ☃ \ud800", "{}", "```python\n(\n```", "Action:", "x" * 10_000)
 """Completions that no format reads an action from, but for `plain`."""
 _ODD = ("no such thing", "☃ -1", "1000000000")
-"""What a policy may write for any argument, a whole number's too."""
+"""Odd values that a policy may write for any argument."""
 
 
 def check_format(

@@ -11,7 +11,7 @@ from agentgym_envs.errors import UnknownTask
 _ENDING = ".json"
 
 _PREFIXES = {"lmrlgym_maze": "maze", "lmrlgym_wordle": "wordle"}
-"""What AgentGym's files call scenarios that have another name here."""
+"""AgentGym's names of scenarios that have another name here."""
 
 
 def own_id(item_id: str) -> str:

@@ -78,7 +78,7 @@ class TaskSet(ABC):
     """
 
     tasks_filter: str = "task ids, their numbers, or subtasks"
-    """What a `tasks=` filter takes, as messages say it."""
+    """The values of a `tasks=` filter, for messages."""
 
     @abstractmethod
     def numbers(self, split: str) -> Sequence[int]:

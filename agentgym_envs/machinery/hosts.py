@@ -1,4 +1,4 @@
-"""Which Host headers name a server of this machine."""
+"""Checks of Host headers against DNS rebinding."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _IMPORT_NAMES = {
     "markdown-it-py": "markdown_it",
     "pyyaml": "yaml",
 }
-"""Of the packages that are not imported by their own name with `_` in place of `-`."""
+"""Import names that differ from the package's name."""
 
 
 @dataclass(frozen=True)

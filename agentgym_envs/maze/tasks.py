@@ -7,7 +7,7 @@ from agentgym_envs.maze.layouts import Maze, corridors, double_t, double_t_start
 
 DOUBLE_T = "double T"
 CORRIDORS = (4, 6, 8)
-"""How many corridors our mazes have, by the number's remainder."""
+"""The number of corridors of our mazes, by the number's remainder."""
 
 ROOMS = "rooms"
 """The split of larger mazes, and its one subtask."""

@@ -21,7 +21,7 @@ from agentgym_envs.errors import InvalidAction
 _BASE_FIELDS = ("metadata",)
 _CALL_FIELDS = {"tool_name", "arguments"}
 STEP = "act"
-"""What an action of several fields is called as."""
+"""The name of an action with several fields."""
 VERBS = (ActionVerb(STEP, "{text}", "Send a text to the environment.", free_text=("text",)),)
 
 

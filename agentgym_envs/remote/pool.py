@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from agentgym_envs.errors import AccessDenied, EnvFailure
 
 REST_SECONDS = 30.0
-"""How long a server that failed is asked last."""
+"""Seconds for which a failed server is tried only after the others."""
 
 
 class _Closes(Protocol):

@@ -27,7 +27,7 @@ logging.getLogger("bm25s").setLevel(logging.WARNING)
 K1 = 0.9
 B = 0.4
 TITLE_WEIGHT = 2
-"""How often a title's words count: most queries name the document they want."""
+"""Weight of a title's words. Most queries name the document they want."""
 
 _DECIMALS = 4
 

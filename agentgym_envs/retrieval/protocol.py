@@ -11,7 +11,7 @@ MAX_K = 1000
 """The most hits of one query that anybody may ask for."""
 
 MAX_QUERY_CHARACTERS = 2000
-"""What stands behind in a query is not read."""
+"""Characters of a query that are read."""
 
 
 class Hit(NamedTuple):

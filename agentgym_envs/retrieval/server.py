@@ -39,7 +39,7 @@ DEFAULT_TOPK = 3
 MAX_CONNECTIONS = 256
 """Open connections, each with a thread; one more is answered 503 and closed."""
 REQUEST_SECONDS = 60.0
-"""How long a request may take to arrive, and a connection may be silent."""
+"""Time limit of a request's arrival and of a silent connection."""
 
 _log = logging.getLogger(__name__)
 

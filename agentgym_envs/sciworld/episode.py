@@ -20,7 +20,7 @@ from agentgym_envs.sciworld.tasks import TaskVariation
 from agentgym_envs.sciworld.verbs import reworded
 
 WORDS = ("help", "objects", "task")
-"""What the simulator answers without playing."""
+"""Replies of the simulator to actions that are not played."""
 
 _CHOICE = re.compile(r"[0-9]{1,6}")
 

@@ -38,10 +38,10 @@ _LOOKS = (_LOOK_AROUND, "look at ", "look in ", "examine ", "inventory", "read "
 _WORD = re.compile(r"[a-z0-9]+(?:[-'.][a-z0-9]+)*")
 _SEPARATOR = re.compile(r"\b(?:in|into|on|to|with|containing|and)\b|,")
 _PART = re.compile(r"\b(?:anode|cathode|terminal [12]|in the seed stage)\b")
-"""What no list of things shows: the parts of electrical things, and how old a seed is."""
+"""Details that no list of things shows: electrical parts, and a seed's age."""
 
 _PLACES = (*ROOMS, "inventory", "door")
-"""What is the same in every task."""
+"""Places of every task."""
 
 
 # The simulator's solutions have names of their own for some things: `egg parrot` for what a text

@@ -18,10 +18,10 @@ from agentgym_envs.sciworld.java_globals import globals_of, routes_of
 from agentgym_envs.sciworld.jvm import Jvm, acquire_slot
 
 CALL_SECONDS = 60.0
-"""How long a call may take; the slowest step takes a second."""
+"""Time limit of a call. The slowest step takes a second."""
 
 _GOLD_FACTOR = 10
-"""How much longer the gold path of a task may take: the simulator plays it to find it."""
+"""Additional time for a task's gold path, which the simulator plays to find."""
 
 _INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 

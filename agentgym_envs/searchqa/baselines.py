@@ -37,7 +37,7 @@ _KINDS = (
     (re.compile(r"\b(number|figure|how (many|long|high|large|deep))\b", re.IGNORECASE), _NUMBER),
     (re.compile(""), _NAME),
 )
-"""What a question asks for: the first whose words it has."""
+"""Kinds of answers by the words of questions. The first match counts."""
 
 _guesses: WeakKeyDictionary[QuestionSet, dict[tuple[str, str], str]] = WeakKeyDictionary()
 

@@ -17,7 +17,7 @@ MAX_STEPS = 1_000_000
 
 # Names that no class changes into its own, of a function that the program may not shadow.
 PRELUDE = f"__take__ = next\n__size__ = len\n__steps__ = iter(range(1, {MAX_STEPS + 2}))\nNone"
-"""What is run in the program's session before it."""
+"""Code that runs in the session before each program."""
 VALUE = "_ = "
 """Put before the expression whose value is to be shown."""
 # An f-string is text, whatever the program has made of `repr` and of the names above.

@@ -30,4 +30,4 @@ def count(number: int, singular: str, plural: str = "") -> str:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {"money": money, "day": day, "count": count}
-"""What templates call by these names."""
+"""The filters of templates, by name."""

@@ -42,7 +42,7 @@ LIMITS = Limits(
     files=0,
     seconds=60.0,
 )
-"""Of a statement on a database that is shipped."""
+"""Limits of a statement on a shipped database."""
 
 FILE_LIMITS = Limits(
     steps=2_000_000_000,
@@ -62,7 +62,7 @@ _WORKER = Path(__file__).with_name("worker.py")
 _MAX_IDLE = 8
 """Processes of a database that are kept for the next statements."""
 _PATIENCE = 10
-"""How many times its limit of the processor's seconds a process may take by the clock."""
+"""A process's wall-clock limit, in multiples of its processor limit."""
 
 _COMMENT = re.compile(r"[\s;\ufeff]+|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _EXPLAIN = re.compile(r"explain\b", re.IGNORECASE)
@@ -238,7 +238,7 @@ class _Process:
 
     @property
     def cause_of_death(self) -> str:
-        """How the process ended."""
+        """Describe the end of the process."""
         return describe_returncode(self._process.wait())
 
     def end(self) -> None:

@@ -118,11 +118,11 @@ class SQLEnv(TextEnv):
     def begin(self, task: TaskSpec) -> str:
         """Ask the question."""
         self.question: Question = self.questions.by_number[task.number]
-        """What is asked, with its answer."""
+        """The question with its answer."""
         self.database = self.questions.database(self.question.database)
         self.goal = self.question.text
         self.result: Result | None = None
-        """What the last statement gave that could be run."""
+        """The result of the last statement that ran."""
         self._read: set[str] = set()
         self._has_answer = True
         if self.is_agentgym_compat:

@@ -27,7 +27,7 @@ from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 from agentgym_envs.textcraft.thoughts import goal_recipe, plan_moves
 
 BOOKS = ("minecraft", *KINDS)
-"""What `book` may be."""
+"""Values of `book`."""
 
 _RULES = (
     "You craft an item by the crafting commands you are shown; some of them are of no use. "

@@ -65,7 +65,7 @@ class Plan:
 
     @property
     def num_actions(self) -> int:
-        """How many actions the plan takes."""
+        """The number of the plan's actions."""
         return len(self.fetches) + sum(job.times for job in self.jobs)
 
 

@@ -39,7 +39,7 @@ class PlanLine:
 
     @property
     def times(self) -> int:
-        """How many actions the line takes."""
+        """The number of the line's actions."""
         return self.job.times if self.job else 1
 
     @property

@@ -20,7 +20,7 @@ from agentgym_envs.trajectories.conversations import is_conversation, read_conve
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn, read_jsonl
 
 ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve the task."
-"""What AgentGym lets the policy say to the instruction; it is never trained on."""
+"""The policy's reply to AgentGym's instruction. It is never trained on."""
 
 SOURCE = "agenttraj"
 """`Trajectory.source` of what was read: the ids are those of the machine that played."""

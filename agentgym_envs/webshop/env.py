@@ -111,7 +111,7 @@ class WebShopEnv(TextEnv):
     def begin(self, task: TaskSpec) -> str:
         """Enter the shop at its search bar."""
         self.task_goal: Goal = self.shop.goals[task.number]
-        """What is asked for, attributes and options told apart."""
+        """The requested product, with its attributes and options."""
         self.goal = self.task_goal.instruction
         self.visit = Visit(self.shop, self._retriever, is_original=self.is_agentgym_compat)
         return self._text()

@@ -12,7 +12,7 @@ from agentgym_envs.registration.registry import NEEDS
 from trainers.options.parser import OptionParser
 
 MAX_SUBTASKS = 8
-"""So many are named in the table of all; `agentgym envs NAME` shows every one."""
+"""Subtasks named in the table of all. `agentgym envs NAME` lists every one."""
 
 HEADER = ("id", "splits", "test subtasks", "turns", "source")
 

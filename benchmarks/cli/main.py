@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 SPECIALIST_COMMANDS = ("serve-retriever", "build-index")
-"""Those that the help lists last."""
+"""The commands at the end of the help."""
 
 _HELP = """\
 usage: agentgym COMMAND [options]

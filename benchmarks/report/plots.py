@@ -16,7 +16,7 @@ from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import CURVE_FILE
 
 MOST_LABELS = 14
-"""Of the turn limits below a plot."""
+"""Maximum number of labelled turn limits below a plot."""
 PICTURES = "report_images"
 INK = "#1d2430"
 """Of axes and text; the page puts its own in its place."""

@@ -32,7 +32,7 @@ class Batch:
 
     @property
     def key(self) -> BatchKey:
-        """Which batch it is."""
+        """The batch's key."""
         return BatchKey(self.cell.name, self.number)
 
 

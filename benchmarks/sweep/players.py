@@ -36,7 +36,7 @@ from wrappers.vector.ray_slot import SET_UP_SECONDS, connect, deaths
 _LOG = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often a batch is given to another worker after its own has died."""
+"""Attempts of a batch after its worker has died."""
 
 HUNG_SECONDS = 300.0
 """A worker that has not shown for so long that it runs is killed."""
@@ -76,7 +76,7 @@ class _Player(Protocol):
     """A worker as the sweep sees it."""
 
     deaths: tuple[type[Exception], ...]
-    """What its futures raise where it has died."""
+    """The error of its futures after its death."""
 
     def share(self, sharers: int) -> None: ...
 

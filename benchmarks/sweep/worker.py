@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _LOOK = Pause(seconds=1.0)
-"""How often a worker that waits for answers looks whether its share has changed."""
+"""Interval at which a waiting worker looks whether its share has changed."""
 
 _BATCH_ERRORS = (EnvFailure, UsageError, NoExpert, BudgetSpent)
 """What ends a batch: machinery that broke, a policy that cannot be opened, an expert that a task

@@ -29,7 +29,7 @@ LINES_OF_OTHERS = 8
 STILL_WRITTEN_S = 30.0
 """For so long after its last change a file may lack its end, for it may still be written."""
 MOST_PROBLEMS = 200
-"""Problems that the page is told of; it counts the others."""
+"""Problems listed on the page. Others are counted."""
 LONGEST_LINE = 1 << 25
 """Bytes of a line that is read. An episode with its tokens has a few percent of it."""
 _LINES_BETWEEN_LOOKS_AT_THE_CLOCK = 32

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 READING_SECONDS = 0.6
-"""How long one answer may go on reading new files; the page asks again at once."""
+"""Time limit of one answer's reading of new files. The page asks again at once."""
 MAX_SEARCH = 500
 """Characters that are searched for."""
 MAX_CREDITS = 64

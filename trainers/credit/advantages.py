@@ -19,7 +19,7 @@ ROUNDING = 1e-6
 """Relative differences up to here are rounding. Scaled to a deviation of 1 they would be a step."""
 
 _TRL_EPSILON = 1e-4
-"""What TRL adds to a deviation of rewards."""
+"""TRL's addition to a deviation of rewards."""
 
 ReduceSum = Callable[[torch.Tensor], torch.Tensor]
 

@@ -23,7 +23,7 @@ from trainers.rollout.rollout import Rollout
 from trainers.runs.records import TrajectoryFiles, weights_step
 
 SPLITS = ("train", "validation", "test")
-"""Those that every environment has."""
+"""Splits of every environment."""
 VALIDATION_STREAM = 1
 """Names the random numbers of evaluations apart from those of training batches."""
 

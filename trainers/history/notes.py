@@ -10,7 +10,7 @@ from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.history.views import History, View, condensed
 
 MAX_NOTES = 20
-"""That are carried; of more the latest."""
+"""Maximum number of carried notes, the latest."""
 
 INSTRUCTION = (
     "Earlier turns are not shown to you again. Write a line `Memory: <fact>` beside your action to "

@@ -12,7 +12,7 @@ from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from trainers.history.views import History, View, condensed
 
 MAX_CHARACTERS = 80
-"""Of an action in a summary; longer ones are cut."""
+"""Characters of an action in a summary. Longer ones are truncated."""
 
 _FENCED = re.compile(r"```(?:[\w+-]*\n)?(.+?)```", re.DOTALL)
 

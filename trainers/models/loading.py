@@ -48,7 +48,7 @@ _NAMED = {
     SMOLLM2: lambda: str(fetch_smollm2()),
     SMOLLM2_TEXTCRAFT: lambda: str(make_smollm2_textcraft()),
 }
-"""What returns the folder of a named model."""
+"""Functions that return the folder of a named model."""
 KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 """The environment variables that bound oneDNN's cache of kernels, and ideep's."""
 _MOST_KERNELS = 128

@@ -23,9 +23,9 @@ from agentgym_envs.browsing.chromium.session import Session
 from agentgym_envs.errors import EnvFailure
 
 LOAD_SECONDS = 20.0
-"""How long a page may take to load."""
+"""Time limit of a page's loading."""
 QUIET_SECONDS = 5.0
-"""How long a page with scripts is waited for, after it has loaded, until it stands still."""
+"""Time limit for a loaded page with scripts to become still."""
 
 # Whatever a page's own event loop has set off before it answers this has been told before.
 _QUESTION = {"expression": "0"}

@@ -28,7 +28,7 @@ _NOT_IN_NUMBERS = re.compile(r"[^-+.eE\d]", re.ASCII)
 
 
 LINE_BREAK = Keys((), "\n", "Enter")
-"""What Enter types into a text area."""
+"""The text that Enter types into a text area."""
 
 
 def press_in_field(document: Document, field: Element, keys: Keys) -> None:

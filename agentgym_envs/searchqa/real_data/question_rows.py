@@ -12,7 +12,7 @@ from agentgym_envs.content.row_files import read_rows
 from agentgym_envs.searchqa.real_data.lines import JsonLines
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".parquet")
-"""How a file of questions may end."""
+"""Endings of the names of question files."""
 
 _ANSWERS = ("golden_answers", "answers", "answer")
 _PROMPT_MARK = "Question:"

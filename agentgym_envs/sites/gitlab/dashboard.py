@@ -21,7 +21,7 @@ ORDERS = {
     "created": ("Newest", "p.created_at DESC, p.id"),
     "oldest": ("Oldest", "p.created_at, p.id"),
 }
-"""How lists of projects can be sorted."""
+"""Sort orders of project lists."""
 
 
 @SITE.get("/")

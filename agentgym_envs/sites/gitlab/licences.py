@@ -6,7 +6,7 @@ LICENCES = (
     "MIT License", "Apache License 2.0", "BSD 3-Clause License", "GNU GPL v3",
     "Mozilla Public License 2.0",
 )  # fmt: skip
-"""What the form for new projects offers."""
+"""Choices of the form for new projects."""
 
 LICENCE = """<licence>
 

@@ -21,7 +21,7 @@ FIELDS = {
     "wheelchair": "Wheelchair access",
     **{day.lower(): f"Hours on {day}" for day in DAYS},
 }
-"""What a suggestion can be about: its name in the database and on pages."""
+"""Subjects of suggestions: names in the database and on pages."""
 
 _PATTERNS = {
     "phone": (r"0\d\d \d{3} \d{3}", "A phone number is written like 031 402 118."),

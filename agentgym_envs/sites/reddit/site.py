@@ -10,7 +10,7 @@ from agentgym_envs.sites.web import RequestContext, Site
 FLAIRS = (
     "Question", "Review", "Story", "Advice", "Discussion", "Event", "For sale", "News",
 )  # fmt: skip
-"""What posts can be marked as."""
+"""Marks of posts."""
 
 SITE = Site("reddit", "Commonplace", Path(__file__).parent, user_table="users")
 

@@ -48,7 +48,7 @@ QUANTITIES = ("number", "currency", "duration", "distance", "date", "time")
 NAMES = ("name", "identifier")
 GROUPS = ("list", "set", "all")
 MAX_LENGTH = 2_000
-"""Characters; what is longer is no answer, and would take long to read."""
+"""Maximum characters of an answer that is read."""
 
 TYPES = (*QUANTITIES, *NAMES, "boolean", *GROUPS, "impossible")
 
@@ -58,7 +58,7 @@ _NUMBERING = re.compile(r"(?:^|(?<=\s))\(?(\d+)[.)]\s+")
 _MARKUP = re.compile(r"</?answer>|\\boxed\b|<(?=[\w.-]+@[\w.-]+>)|(?<=\w)>(?=\W*$)")
 _LINE = re.compile(r"(?<=[^\s:;,]) *\n\s*")
 _BESIDE_NAMES = re.compile(r"(?:\([^()]*|\bwith (?:an? \w+ of )?)$")
-"""What stands before a number that is given for a name: `Stockroom (7 issues)`."""
+"""The words before a number given for a name: `Stockroom (7 issues)`."""
 
 
 class TypedAnswerEvaluator:

@@ -25,7 +25,7 @@ ENVIRONMENT = "environment"
 """As `sites=`: the addresses stand in WebArena's environment variables, `SHOPPING` and so on."""
 
 COOKIES_SECONDS = 600.0
-"""How long a log-in is used again; the shop's administration forgets it soonest."""
+"""Lifetime of a log-in. The shop's administration forgets it soonest."""
 
 
 def read_sites(sites: Mapping[str, str] | str) -> dict[str, str]:

@@ -18,7 +18,7 @@ WHEN = ("changed", "always")
 """When sites are put back: if the task before may have changed one, or before every task."""
 
 _SECONDS = 900.0
-"""How long an address may take; GitLab needs minutes to start."""
+"""Time limit of an address, in seconds. GitLab needs minutes to start."""
 
 
 class AddressReset:

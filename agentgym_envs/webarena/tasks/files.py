@@ -30,7 +30,7 @@ KEYS = (
     "eval",
     "intent_template_id",
 )
-"""What a task of WebArena consists of; other keys are read over, as its own files have some."""
+"""The keys of a WebArena task that are read."""
 
 ADDED = ("split", "notes")
 SPLITS = ("train", "validation", "test")
