@@ -35,7 +35,7 @@ PANELS = (
     ("ALFWorld", "test", 12),
     ("ALFWorld", "unseen", 12),
 )
-"""Environments, splits and turn limits that are measured. None is the environment's own limit."""
+"""Measured environments, splits and turn limits. None is the environment's own limit."""
 
 
 def measure(

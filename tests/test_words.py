@@ -30,6 +30,20 @@ def test_the_rules_name_what_breaks_them() -> None:
     ]
     assert words.faults('Read `"what"` and `a; b` as "what; is" writes them.') == []
     assert words.faults("x" * 91) == ["long"]
+    assert words.faults("How far a page has come.") == ["opening"]
+
+
+def test_strings_below_constants_and_attributes_are_docstrings(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        'SIZE = 1\n"""Of a part."""\n\n\nclass Part:\n    """A part."""\n\n'
+        '    size: int\n    """Bytes."""\n\n    def __init__(self):\n        self.end = 0\n'
+        '        """Its end."""\n',
+        "utf-8",
+    )
+    assert {(item.line, item.first) for item in words.docstrings(module)} == {
+        *((2, "Of a part."), (5, "A part."), (9, "Bytes."), (13, "Its end."))
+    }
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,12 +22,17 @@ RELATIVE_WHAT = re.compile(
     r"|\b(?:that|those) which\b",
     re.I,
 )
+OPENING = re.compile(r"(?:Of|Which|Who|How|Whose|Those|When|Where|So many)\b")
+"""First words of a line that names nothing: "Of a part", "How far a page has come"."""
 HOUSE_WORDS = re.compile(
     r"\b(?:told|anew|amid|whoever|whichever|likewise|nobody|so many|as ever|of one's own"
-    r"|in the middle|whole or not at all|beside which|wherein|thereof|paid|excused?)\b",
+    r"|in the middle|whole or not at all|beside which|wherein|thereof|paid|excused?"
+    r"|floors?|chance|surplus|said|persists?|plays? ahead|played ahead|anybody|everybody)\b",
     re.I,
 )
-"""Substitutes for the field's terms: reward (paid), median (in the middle), retry (excuse)."""
+"""Substitutes for the field's terms: reward (paid), baseline (floor), random policy (chance)."""
+
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Docstring(NamedTuple):
@@ -38,13 +44,24 @@ class Docstring(NamedTuple):
 
 
 def docstrings(folder: Path) -> Iterator[Docstring]:
-    """List the docstrings of a file, or of a folder's modules."""
+    """List the docstrings of a file, or of a folder's modules, those of constants included."""
     for path in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, Documented):
                 text = ast.get_docstring(node)
                 if text:
                     yield Docstring(path, getattr(node, "lineno", 1), text.splitlines()[0])
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                yield from constants(path, node.body)
+
+
+def constants(path: Path, body: list[ast.stmt]) -> Iterator[Docstring]:
+    """List the docstrings of constants and attributes: the strings below an assignment."""
+    for statement, below in pairwise(body):
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            match below:
+                case ast.Expr(ast.Constant(str(text))):
+                    yield Docstring(path, below.lineno, text.strip().splitlines()[0])
 
 
 def faults(first: str) -> list[str]:
@@ -53,6 +70,7 @@ def faults(first: str) -> list[str]:
     broken = {
         "long": len(first) > MAX_FIRST_LINE,
         "what": bool(RELATIVE_WHAT.search(text)),
+        "opening": bool(OPENING.match(first)),
         "semicolon": ";" in text,
         "word": bool(HOUSE_WORDS.search(text)),
     }

@@ -54,8 +54,10 @@ from trainers.sft import AgentSFTTrainer
 
 _EXPLORATION_STREAM = 5
 _ROUND_START = (5**0.5 - 1) / 2
-"""By how much a round's tasks lie after those of the round before; of all multiples, modulo 1,
-those of the golden section lie furthest apart."""
+"""Offset of a round's tasks from those of the round before, as a share of all tasks.
+
+Of all multiples, modulo 1, those of the golden section lie furthest apart.
+"""
 
 
 class AgentEvol:

@@ -125,14 +125,14 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     """
 
     config: type[Any] = AgentOnlineConfig
-    """Of the training options, where none are given."""
+    """The class of the training options where none are given."""
     takes: type[Any] = GRPOConfig
-    """The class of `args`; an algorithm with options that TRL's config lacks takes its own."""
+    """The class of `args`. An algorithm with options that TRL's config lacks takes its own."""
     replaced = "it plays env itself; trl.GRPOTrainer takes it (docs/howto/plugging_in.md)"
     kl_in_reward = False
     """The KL to the reference is part of the reward, so the loss has no KL term."""
     environment_names: Mapping[str, str] = {"": ""}
-    """What metrics call several environments, by the names in front of task ids."""
+    """The names of several environments in metrics, by their task ids' prefix."""
     mixture: Mixture | None = None
     """The training tasks by environment, or None for one, in TRL's order."""
     learnable_tasks: LearnableTasks | None = None

@@ -134,7 +134,7 @@ class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
     config, takes = AgentSFTConfig, SFTConfig
     replaced = "it learns from the trajectories that are its second argument"
     mixture: Mixture | None = None
-    """The rows by environment; None where there is one, whose order is TRL's own."""
+    """The rows by environment, or None where there is one, whose order is TRL's own."""
 
     def __init__(
         self,

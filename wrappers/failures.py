@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class FailureRules:
-    """When to play a task again and when to stop.
+    """Rules for playing a failed task again, and for stopping.
 
     A failed episode is one whose task failed `1 + retries` times. It enters no loss, no baseline
     and no success rate; the run stops when such episodes are more than noise.

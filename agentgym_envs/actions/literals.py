@@ -17,7 +17,7 @@ MAX_CODE = 50_000
 """Longest Python text that is read: reading holds up every thread."""
 
 _PYTHON_OBJECT = re.compile(r"\{\s*(?:'|.{0,5000},\s*\}\s*\Z)", re.DOTALL)
-"""An object that may be Python's: its keys are in single quotes, or a comma stands at its end."""
+"""A text that may be a Python object: its keys are in single quotes, or it ends in a comma."""
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are read
 _PARSING = threading.Lock()  # `catch_warnings` swaps global state
 _ONE_CALL = (

@@ -76,7 +76,7 @@ _RESULT = re.compile("|".join(map(re.escape, _TABLE["results"])), re.IGNORECASE)
 
 @dataclass(frozen=True)
 class CallMarkup:
-    """How a family of models writes a function call.
+    """The markup in which a family of models writes a function call.
 
     Attributes:
         family: the models, for people.

@@ -24,7 +24,7 @@ from agentgym_envs.actions.quoting import is_quoted
 from agentgym_envs.actions.verbs import ActionVerb
 
 MAX_CLEANED = 2_000
-"""Characters of the longest text that is cleaned; matching verbs takes long on longer ones."""
+"""Characters of the longest text that is cleaned. Matching verbs takes long on longer ones."""
 
 _MOST_LAYERS = 12
 _MOST_LINES = 40
@@ -95,7 +95,7 @@ _PLAIN = re.compile(
 
 
 class _Label(NamedTuple):
-    """Where an action is named: its label, or its tag with the content."""
+    """The span of an action's label, or of its tag with the content."""
 
     start: int
     end: int

@@ -12,7 +12,7 @@ from agentgym_envs.alfworld.house import House, Place, Thing
 from agentgym_envs.core import ExpertMove
 
 MAX_MOVES = 1000
-"""The most moves of an expert. No task needs nearly so many."""
+"""Most moves of an expert. No task needs nearly that many."""
 
 _PROCESSES = {
     "Clean": ("clean", "sinkbasin", "clean"),

@@ -21,7 +21,7 @@ _DIGEST = "de3576c55360"
 
 @dataclass(frozen=True)
 class Strewing:
-    """How things of a scene are strewn over a kind of place, as `places.toml` explains."""
+    """The distribution of a scene's things over a kind of place, as `places.toml` explains."""
 
     share: float
     most: int

@@ -23,7 +23,7 @@ from agentgym_envs.babyai.sight import CLOSED, EMPTY, THING, UNKNOWN
 from agentgym_envs.core import ExpertMove
 
 MAX_MOVES = 1000
-"""Bounds an expert's episode; no level's plan comes near it."""
+"""Most moves of an expert. No level's plan comes near it."""
 
 
 class PlannedGame(Protocol):

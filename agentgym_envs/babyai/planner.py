@@ -13,7 +13,7 @@ from agentgym_envs.babyai.routes import Routes
 from agentgym_envs.babyai.sight import CLOSED, EMPTY, OPEN, UNKNOWN, VIEW, GridMap, moves_to
 
 _MAX_EXPANSIONS = 8000
-"""Bounds one search; the largest level has 2,000 poses."""
+"""Most poses that one search expands. The largest level has 2,000."""
 
 
 @dataclass(frozen=True)

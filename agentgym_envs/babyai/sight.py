@@ -16,7 +16,7 @@ LEFT, RIGHT, FORWARD, PICKUP, DROP, TOGGLE = range(6)
 """minigrid's low-level moves."""
 
 EMPTY, OPEN, UNKNOWN, THING, CLOSED, WALL = range(6)
-"""Codes of a cell; one can walk on codes up to OPEN and look past codes up to THING."""
+"""Codes of a cell. One can walk on codes up to OPEN and look past codes up to THING."""
 
 VIEW = 7
 """The agent sees this many cells ahead (its own row included) and across."""

@@ -13,7 +13,7 @@ FIRST_FURTHER = 4_000_000
 """Below: `level_index + 40 * seed`, AgentGym's ids. From here: `+ level_index + 100 * seed`."""
 
 UNLISTED = "unlisted"
-"""The split of the tasks that no listed split holds; every one of them can be played by its id."""
+"""The split of all tasks that no listed split holds. Each can be played by its id."""
 
 _AGENTGYM_STRIDE = 40
 _FURTHER_STRIDE = 100

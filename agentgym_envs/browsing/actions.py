@@ -85,7 +85,7 @@ DRAG = ActionVerb(
     ("element", "onto"),
     notes={"element": "The id of what is dragged.", "onto": "The id of where it is dropped."},
 )
-"""No part of WebArena's grammar; other environments on these browsers may have it."""
+"""A verb outside WebArena's grammar, for other environments on these browsers."""
 
 _FORMS = {
     "click": r"\[(?P<element>\d+)\]",

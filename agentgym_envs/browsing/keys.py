@@ -16,7 +16,7 @@ MODIFIERS = {
     "cmd": "Control",
     "command": "Control",
 }
-"""What a modifier may be called, in lower case, and its name.
+"""Names of a modifier, in lower case, and the browser's name for it.
 
 WebArena's Meta is the Mac's; what it does there, Control does here.
 """

@@ -69,7 +69,7 @@ def no_address(url: str) -> InvalidAction:
 
 
 def long_address(url: str, most: int) -> InvalidAction:
-    """The address is longer than anybody types."""
+    """The address is longer than any that a person types."""
     return InvalidAction(f"An address has at most {most} characters, yours has {len(url)}.")
 
 

@@ -44,10 +44,10 @@ RENAMED = {
     "ListBoxOption": "option",
     "MenuListOption": "option",
 }
-"""Roles of Chromium that have another name here; a backend applies it before `place`."""
+"""Roles of Chromium under their names here. A backend renames them before `place`."""
 
 TEXT_FIELDS = frozenset({"textbox", "searchbox", "spinbutton"})
-"""What can be typed into; an editable combobox (an input with a list) can be too."""
+"""Roles that take typed text. An editable combobox (an input with a list) does too."""
 
 CONTROLS = TEXT_FIELDS | {
     "link", "button", "checkbox", "radio", "switch", "combobox", "listbox", "option", "slider",
@@ -75,8 +75,10 @@ PROPERTIES = (
     "value", "options", "checked", "selected", "pressed", "expanded", "required", "readonly",
     "disabled", "focused",
 )  # fmt: skip
-"""What is told of a node, in this order. `checked`, `pressed` and `expanded` are told true or
-false, the others only where they are true."""
+"""The states that a node's line shows, in this order.
+
+`checked`, `pressed` and `expanded` are shown true or false, the others only where they are true.
+"""
 
 INLINE_TAGS = frozenset({
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "button", "cite", "code", "data", "del",
@@ -87,7 +89,7 @@ INLINE_TAGS = frozenset({
 """HTML elements that do not begin a block of their own, whatever the style sheet says."""
 
 SEPARATORS = " /|,;:.()<>-\u00b7\u2013\u2014\u2022\u2039\u203a\u00ab\u00bb\u2190\u2192"
-"""A text of nothing but these, between other things, is not told."""
+"""Characters that separate items. A text of these alone, between other things, is left out."""
 
 MAX_VALUE = 1000
 BETWEEN_CELLS = " | "

@@ -26,7 +26,7 @@ _FORMS = {
 """For each type of field that takes only some texts, a pattern and words for it."""
 
 SET_AT_ONCE = frozenset({"color", "date", "datetime-local", "month", "range", "time", "week"})
-"""Types of fields that take no key strokes one after the other; their value is set at once."""
+"""Types of fields whose value is set at once, not by one key stroke after another."""
 
 _PATTERNS = {kind: (re.compile(form, re.ASCII), words) for kind, (form, words) in _FORMS.items()}
 _NOT_TYPED = {code: None for code in range(32) if chr(code) not in "\n\t"} | {127: None}

@@ -20,7 +20,7 @@ MIN_LINES = 5
 TREES = ("short", "webarena")
 WINDOW = "window"
 MAX_LINE = 2000
-"""Characters of a line that are shown; a policy may type more than anybody wants to read."""
+"""Characters of a line that are shown. A policy may type far more."""
 
 _STAYING = ("hover", "select", "type")
 _LEADING = ("link", "button")
@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 
 
 class View:
-    """Where the screen stands.
+    """The screen's window on a page.
 
     Args:
         height: lines shown at once; None shows whole pages.

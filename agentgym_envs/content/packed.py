@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Where rows of content are.
+    """The location of rows of content.
 
     Attributes:
         name: of the two files.

@@ -93,13 +93,13 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
     instructions: str
-    """What the policy is told about the scenario, without the action format's rules."""
+    """The scenario's part of the system prompt, without the action format's rules."""
 
     task_set: TaskSet
     """The scenario's tasks, unless `__init__` is given them."""
 
     verbs: tuple[ActionVerb, ...]
-    """The actions there are; the formats `function_call` and `code` are made from them.
+    """The scenario's actions, from which the formats `function_call` and `code` are made.
 
     An action belongs to the first verb that reads it, in every format: the more specific of two
     comes first."""
@@ -111,14 +111,16 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     """Characters of an observation, for `max_observation`."""
 
     reward_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    """The least and the greatest reward, of a turn and of an episode; under `compat` there may be
-    others."""
+    """The least and the greatest reward, of a turn and of an episode.
+
+    Under `compat` there may be others.
+    """
 
     source: str
     """Names the data that the ids refer to, with a version."""
 
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {"plain": StrippedTextParser()}
-    """What reads completions under `compat="agentgym"`; formats left out are read as ever."""
+    """Parsers of completions under `compat="agentgym"`, for the formats that differ there."""
 
     reset_options: ClassVar[tuple[str, ...]] = ("task_id", "horizon")
     """The keys that `reset(options=...)` takes."""

@@ -24,8 +24,11 @@ class ExpertMixin:
     """The expert of an environment, if it writes `expert_moves`, and its baselines."""
 
     baselines: ClassVar[Mapping[str, Callable[[Any], Iterator[ExpertMove]]]] = {}
-    """Policies by name that play by a rule alone, which an agent is to be compared with: functions
-    of the environment that yield moves as `expert_moves` does, from a new episode on."""
+    """Rule-based policies by name, as baselines for an agent.
+
+    Each is a function of the environment that yields moves as `expert_moves` does, from a new
+    episode on.
+    """
 
     parser: ActionParser
     _text_env: State

@@ -18,22 +18,28 @@ INFO_KEYS: tuple[str, ...] = (
     "turn",  # int: steps taken in this episode
     "truncated_by",  # None | "env_limit" | "max_turns" | "horizon" | "time_limit"
 )
-"""The keys that `info` always holds; a scenario may add its own."""
+"""The keys that `info` always holds. A scenario may add its own."""
 
 UNSCORED_KEY = "unscored"
-"""A key that a scenario may add, bool: the episode is over, and nobody knows if it succeeded.
+"""Optional key of `info`, bool: the episode is over, and whether it succeeded is unknown.
 
 Whoever records episodes gives it the status `"failed"`, so that it counts neither as a success nor
 as a failure.
 """
 
 VERDICT_KEY = "verdict"
-"""A key that a scenario may add, str: why the episode is no success, a line for each reason; empty
-while it goes on. It is for people, and is in the record of the episode; a policy never reads it."""
+"""Optional key of `info`, str: the reasons why the episode is no success, a line for each.
+
+Empty while the episode goes on. It is for people, and is in the record of the episode; a policy
+never reads it.
+"""
 
 JUDGEMENTS_KEY = "judgements"
-"""A key that a scenario may add, str: what a judge was asked at the end of the episode and what it
-said, a line of JSON for each ruling; it is in the record of the episode."""
+"""Optional key of `info`, str: a judge's rulings at the end of the episode.
+
+A line of JSON for each ruling, with the question and the answer; it is in the record of the
+episode.
+"""
 
 UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 """The error of such a record."""

@@ -69,7 +69,7 @@ class TaskSet(ABC):
     """The scenario's prefix in task ids, e.g. `"babyai"`."""
 
     splits: tuple[str, ...]
-    """Names of the listed splits; always with `"train"`, `"validation"` and `"test"`."""
+    """Names of the listed splits, `"train"`, `"validation"` and `"test"` among them."""
 
     panels: Mapping[str, str] = {}
     """Pinned parts of a split, each with the split that holds it: `{"paper_test": "test"}`.

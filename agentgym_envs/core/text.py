@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 LAST_TURNS = 3
-"""From so many turns before the end on, observations say which turn it is."""
+"""Observations of the last turns, up to this number, say which turn it is."""
 
 _TURN_LINE = re.compile(r"\n\n\(This is turn \d+ of \d+\.\)\Z")
 

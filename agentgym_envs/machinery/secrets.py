@@ -27,7 +27,7 @@ _ADDRESS = re.compile(r"https?:", re.IGNORECASE)
 _KEYWORDS = "kwargs"
 """The end of the names of options that hold keyword arguments, such as `env_kwargs`."""
 _LEAST = 6
-"""Characters of a secret that is looked for in texts; a shorter one stands in too many words."""
+"""Characters that make a secret worth masking. A shorter one stands in too many words."""
 
 _true: dict[str, str] = {}
 _pieces: set[str] = set()

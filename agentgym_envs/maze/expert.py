@@ -10,7 +10,7 @@ from agentgym_envs.maze.layouts import DIRECTIONS, Cell, distances, moved
 from agentgym_envs.maze.walk import Walk
 
 MAX_MOVES = 200
-"""Bounds an expert whose moves nobody plays."""
+"""Most moves of an expert whose moves are not played."""
 
 _AWAY = {"left": "to the left", "right": "to the right", "up": "above", "down": "below"}
 _BACK = {"left": "to the left", "right": "to the right", "up": "up", "down": "down"}

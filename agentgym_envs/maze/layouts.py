@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 Cell = tuple[int, int]
 
 HEIGHT, WIDTH = 10, 13
-"""Cells of a maze, its outer walls included; the original's too."""
+"""Cells of a maze, its outer walls included, as in the original."""
 
 DIRECTIONS: Mapping[str, Cell] = {"left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0)}
 
@@ -27,7 +27,10 @@ _DOUBLE_T = (
     ((5, 7), (5, 9)),
     ((4, 9), (2, 9)),
 )
-"""Corridors from cell to cell; the cells in this order are AgentGym's start positions 0 to 24."""
+"""Corridors from cell to cell.
+
+The cells in this order are AgentGym's start positions 0 to 24.
+"""
 
 _DOUBLE_T_GOAL = (8, 6)
 
@@ -35,10 +38,10 @@ _SHORTEST, _LONGEST = 2, 5
 """Cells of a corridor that is drawn."""
 
 NEAREST, FARTHEST = 4, 12
-"""Moves from start to goal in a maze that is drawn; in the double T there are 1 to 12."""
+"""Moves from start to goal in a drawn maze. In the double T there are 1 to 12."""
 
 ROOMS = 4
-"""Rooms in each row and column of a maze of rooms, and cells in each row and column of a room."""
+"""Rooms per row and column of a maze of rooms, and cells per row and column of a room."""
 
 ROOMS_NEAREST, ROOMS_FARTHEST, ROOMS_DETOUR = 15, 30, 8
 """Moves from start to goal between rooms, and how many more they are than rows and columns."""

@@ -18,7 +18,7 @@ _NUMBERS = {
     "validation": range(1000, 1075),
     "test": range(2000, 2150),
 }
-"""Of our mazes."""
+"""Task numbers of our mazes, by split."""
 
 
 class MazeTasks(ListedTasks):

@@ -42,7 +42,7 @@ _LAST_PAGE = "last"
 
 
 class _Look(NamedTuple):
-    """How an episode stands: whether the page has ended it, and the reward it gave then."""
+    """An episode's state: whether the page has ended it, and the reward it gave then."""
 
     done: bool
     raw: float

@@ -22,7 +22,7 @@ SPLIT_SEEDS: Mapping[str, range] = {
     "validation": range(80, 85),
     "test": range(85, 90),
 }
-"""The seeds of every task in a split; a task's other seeds can be played too."""
+"""The seeds of every task in a split. A task's other seeds can be played too."""
 
 UNLISTED = "unlisted"
 

@@ -26,7 +26,7 @@ REGISTERED: list[str] = []
 """The ids registered through `register_env`, in order."""
 
 NEEDS: dict[str, str] = {}
-"""What environments need that `register_unlisted` registers, for those that say so."""
+"""Requirements of environments that `register_unlisted` registered with some, by id."""
 
 
 def register_env(env_id: str, entry_point: Any, **kwargs: Any) -> None:

@@ -30,13 +30,13 @@ PROTOCOLS = {
         "agentgym-http", "agentgym_envs.remote.agentgym:AgentGymEnv", "agentgym/AgentGymServer-v0"
     ),
 }
-"""The protocols, by what stands before the colon."""
+"""The protocols, by the prefix before the colon."""
 _NAME = re.compile(rf"({'|'.join(PROTOCOLS)}):(https?://.*)", re.DOTALL | re.IGNORECASE)
 _PORT = re.compile(r":\d")
 _ID = re.compile(rf"({'|'.join(p.namespace for p in PROTOCOLS.values())})/([\w.-]+)-v0")
 _PART = re.compile(r"(?!.*__)[\w-]+(?:\.[\w-]+)*", re.ASCII)
 _BETWEEN = "__"
-"""Gymnasium takes what stands before a colon in an id for a module."""
+"""Joins the parts of an id. Gymnasium takes the text before a colon for a module."""
 _FORM = "http://host:port, https://host:port/path or http://user:token@host:port"
 
 

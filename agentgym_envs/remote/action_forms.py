@@ -1,4 +1,4 @@
-"""How a policy's answers become the actions of an OpenEnv server.
+"""Turns a policy's answers into the actions of an OpenEnv server.
 
 An action is one text field, the call of a tool, or several fields, which are called like a tool.
 """

@@ -29,7 +29,7 @@ from agentgym_envs.textcraft.source import builtin_book
 from agentgym_envs.textcraft.tasks import SPLIT_SIZES, TextCraftTasks
 
 UNLISTED = "unlisted"
-"""The split of tasks that no split lists; every one of them can be played by its id."""
+"""The split of all tasks that no listed split holds. Each can be played by its id."""
 
 _REACT_PARSERS: Mapping[str, type[ActionParser]] = {
     "only_action": OnlyActionParser,
@@ -39,7 +39,7 @@ _REACT_PARSERS: Mapping[str, type[ActionParser]] = {
 }
 
 MOST = 9_999_999
-"""The largest number of a task; nobody but the server knows where its tasks end."""
+"""The largest number of a task. Only the server knows where its tasks end."""
 
 
 @dataclass(frozen=True)

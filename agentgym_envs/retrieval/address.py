@@ -15,7 +15,7 @@ _SENT_AS_IT_IS = "!$&'()*+,/:;=?@%-._~"
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server is.
+    """The address of a server.
 
     Attributes:
         is_secure: it speaks https.

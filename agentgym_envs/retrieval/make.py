@@ -24,7 +24,7 @@ ALLOWED = (
 )
 
 CACHED_FROM = 50_000
-"""Passages from which a BM25 index is cached; that of a smaller corpus is built in a second."""
+"""Passages from which a BM25 index is cached. A smaller one is built in a second."""
 
 _REMOTE_KEYS = ("url", "timeout", "retries")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from agentgym_envs.retrieval.documents import Passage
 
 MAX_K = 1000
-"""The most hits of one query that anybody may ask for."""
+"""Most hits of one query."""
 
 MAX_QUERY_CHARACTERS = 2000
 """Characters of a query that are read."""
@@ -25,7 +25,7 @@ class Retriever(Protocol):
     """Finds passages. Implementations may be called from several threads at once."""
 
     name: str
-    """Says which engine and over what, e.g. `"bm25"`."""
+    """The engine and its corpus, e.g. `"bm25"`."""
 
     def search(self, query: str, k: int) -> list[Hit]:
         """Return at most `k` hits, best first and equal scores by passage id.

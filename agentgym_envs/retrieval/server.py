@@ -37,7 +37,7 @@ MAX_HITS = 100_000
 """Hits of one request, all queries together: its reply is made in memory."""
 DEFAULT_TOPK = 3
 MAX_CONNECTIONS = 256
-"""Open connections, each with a thread; one more is answered 503 and closed."""
+"""Open connections, each with a thread. One more is answered 503 and closed."""
 REQUEST_SECONDS = 60.0
 """Time limit of a request's arrival and of a silent connection."""
 
@@ -88,7 +88,7 @@ class RetrievalServer(ThreadingHTTPServer):
         self._is_on_loopback = ip_address(str(self.server_address[0])).is_loopback
         self._connections = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self.arriving: dict[_Handler, float] = {}
-        """Who waits for a request, and until when."""
+        """Handlers that wait for a request, with their deadlines."""
 
     def service_actions(self) -> None:
         """Hang up on those whose request did not arrive in time, be it silent or drop by drop."""
@@ -128,7 +128,7 @@ class RetrievalServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens: `http://host:port`."""
+        """The server's address: `http://host:port`."""
         host, port = self.server_address[:2]
         return f"http://{host!s}:{port}"
 

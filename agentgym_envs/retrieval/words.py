@@ -16,8 +16,10 @@ STOP_WORDS = frozenset(
     "of on or she that the their them these they this those to was we were what when where which "
     "who whom whose why will with would you".split()
 )
-"""English words that say nothing of a passage's subject. Prepositions that titles begin with, such
-as "before", are not among them."""
+"""English words that carry nothing of a passage's subject.
+
+Prepositions that titles begin with, such as "before", are not among them.
+"""
 
 
 def words(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from agentgym_envs.sciworld.house import next_door
 from agentgym_envs.sciworld.verbs import VERBS, verb_of
 
 NOT_KNOWN = "No known action matches that input."
-"""The simulator's answer to what it cannot read."""
+"""The simulator's answer to a command that it cannot read."""
 
 NO_ANSWER = (
     "Unknown action.  Type 'help' for a list of actions, and 'objects' for a list of possible "

@@ -40,7 +40,7 @@ HEAP_MEGABYTES = 512
 """Bound of one Java's heap."""
 
 SIMULATORS_PER_JAVA = 24
-"""They need about 12 MB each; from 40 on, a Java would spend its time collecting garbage."""
+"""Most simulators of one Java, at about 12 MB each. From 40 on it mainly collects garbage."""
 
 _LOADS_BETWEEN_COLLECTIONS = 8
 _OUT_OF_MEMORY = 3
@@ -69,7 +69,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Installation:
-    """Where the science extra is.
+    """The paths of the science extra.
 
     Attributes:
         java: the program.
@@ -119,7 +119,7 @@ class Jvm:
         self._cause_of_kill: str | None = None
         self._gateway: Gateway | None = None
         self.tenant: weakref.ref[object] | None = None
-        """Whose values the simulator's global variables hold; used by `simulator`."""
+        """The owner of the values in the simulator's global variables, set by `simulator`."""
         try:
             self._process = subprocess.Popen(
                 command,

@@ -28,7 +28,7 @@ _OF_TWO_THINGS = {
 """The simulator's names for the roles of two things, in the order of its list."""
 
 _IMPLIED = ("agent", "moveTo")
-"""The roles that an action with at most one thing may have besides it: to pick up is to move."""
+"""Roles that an action with at most one thing may have besides it: to pick up is to move."""
 
 
 class Meaning(NamedTuple):

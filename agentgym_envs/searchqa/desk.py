@@ -12,7 +12,7 @@ from agentgym_envs.retrieval.protocol import Hit, Retriever
 from agentgym_envs.searchqa.prompts import page_text
 
 PAGE_CHARACTERS = 1500
-"""A page ends before the passage that would make it longer; it holds one passage at least."""
+"""Characters of a page. It ends before the passage that would exceed them, but holds one."""
 
 _TITLE_CHARACTERS = 100
 _PAGE = re.compile(r"(?:page|p\.?)?\s*([0-9]{1,6})", re.IGNORECASE)

@@ -41,11 +41,11 @@ with needs_extra("search", _WHAT):
     import pydantic_monty as monty
 
 MAX_SECONDS = 20.0
-"""The last resort; what ends by it could end otherwise on another machine."""
+"""The last resort: where it ends a program, another machine might not."""
 MAX_MEMORY_MB = 64
 MAX_RECURSION = 200
 MAX_SHOWN = 2000
-"""Characters of output shown; what lies beyond is cut, visibly."""
+"""Characters of output shown. The rest is cut, visibly."""
 
 NO_OUTPUT = "(The program ran and printed nothing.)"
 

@@ -10,7 +10,7 @@ FAMILIES = ("nq", "triviaqa", "popqa", "hotpotqa", "2wikimultihopqa", "musique",
 """The paper's seven data sets, whose names our families of questions bear."""
 
 SPLITS = ("train", "validation", "test", "paper_test")
-"""`paper_test` is a pinned part of `test`; the others never overlap."""
+"""The splits. `paper_test` is a pinned part of `test`, and the others never overlap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ from threading import Lock
 from typing import Any
 
 VERSION = 8
-"""Rises when tables or the meaning of tasks change; a world of another version is refused."""
+"""The content's version. A world of another version is refused.
+
+It rises when tables or the meaning of tasks change.
+"""
 
 SHIPPED = Path(__file__).with_name("embedded")
 ABOUT_FILE = "about.json"

@@ -11,7 +11,7 @@ from agentgym_envs.sites.forms import Texts, as_options, read_amount, read_day, 
 from agentgym_envs.sites.web import RequestContext
 
 Orders = Mapping[str, tuple[str, str]]
-"""How a list is sorted, by parameter: label and what follows ORDER BY; the first is the default."""
+"""Sort orders by parameter: the label and the terms of ORDER BY. The first is the default."""
 
 _NO_ORDERS: Orders = {}
 

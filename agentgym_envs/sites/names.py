@@ -12,10 +12,10 @@ DATABASES = {
     "gitlab": "gitlab",
     "map": "map",
 }
-"""The database behind each site; the home page has none."""
+"""The database behind each site. The home page has none."""
 
 ORIGINS = {site: f"http://{site.replace('_', '-')}.test" for site in SITES}
-"""Canonical origins: what pages, tasks and observations show. `.test` never resolves."""
+"""Canonical origins, as pages, tasks and observations show them. `.test` never resolves."""
 
 PLACEHOLDERS = {f"__{site.upper()}__": origin for site, origin in ORIGINS.items()}
 """WebArena's own words for the sites in task files."""

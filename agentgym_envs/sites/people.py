@@ -23,7 +23,7 @@ class Person:
 
 
 AGENT = Person("Mira Halden", "mira.halden", "mira.halden@post.test", "Willowmere")
-"""Who the agent acts as: signed in on every site when a task begins. The password is `PASSWORD`."""
+"""The agent's person, signed in on every site when a task begins, with `PASSWORD`."""
 
 AGENT_ID = 1
 """The agent's user id on every site."""

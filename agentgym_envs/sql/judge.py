@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from agentgym_envs.sql.values import Row, Value
 
 TOLERANCE = 0.01 + 1e-6
-"""How far a number may be from an expected one that is not whole: one in the second decimal, since
-programs round halves up, down or to even."""
+"""Largest difference of a number from an expected one that is not whole.
+
+It is one in the second decimal, since programs round halves up, down or to even.
+"""
 
 
 def difference(expected: Sequence[Row], actual: Sequence[Row], *, is_ordered: bool) -> str:

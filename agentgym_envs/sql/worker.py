@@ -53,7 +53,7 @@ _COMPARING = (
     *(("like", 2), ("like", 3), ("glob", 2), ("instr", 2), ("replace", 3)),
     *(("trim", 2), ("ltrim", 2), ("rtrim", 2)),
 )
-"""Functions that may compare each byte of one text with each of another, and their arguments."""
+"""Functions, by number of arguments, whose cost may be the product of two texts' lengths."""
 _COMPARISONS_PER_STEP = 500
 _FORMATTING = ("printf", *(["format"] if sqlite3.sqlite_version_info >= (3, 38) else []))
 _CONVERSION = re.compile(r"%[-+ #!,0]*(\*|\d*)(?:\.(\*|\d*))?l*(.?)", re.DOTALL)

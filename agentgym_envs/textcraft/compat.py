@@ -27,7 +27,7 @@ _RECIPE_GROUPS = frozenset(
         *("wooden_pressure_plate", "wooden_slab", "wooden_stairs", "wooden_trapdoor", "wool"),
     )
 )
-"""Names that the original takes for kinds of items, whether or not a recipe asks for the kind."""
+"""Names that the original takes for kinds of items, whether or not a recipe asks for one."""
 
 
 class _ActionFailed(Exception):

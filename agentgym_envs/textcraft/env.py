@@ -79,7 +79,7 @@ class TextCraftEnv(TextEnv):
     baselines = {"goal_recipe": lambda env: goal_recipe(env.first_observation, env.goal)}
 
     book: RecipeBook
-    """The recipes; of made-up books the current task's, from the first reset on."""
+    """The recipes. Of made-up books they are the current task's, from the first reset on."""
 
     def __init__(
         self, *, recipes_dir: str | Path | None = None, book: str = "minecraft", **kwargs: Any

@@ -15,8 +15,10 @@ SPLIT_SIZES: dict[int, dict[str, int]] = {
     3: {"test": 25, "validation": 15},
     4: {"test": 3, "validation": 1},
 }
-"""Tasks of each depth in the built-in table's splits; the rest are training tasks. The test depths
-are those of AgentGym-RL's test panel (arXiv 2509.08755)."""
+"""Tasks of each depth in the built-in table's splits. The rest are training tasks.
+
+The test depths are those of AgentGym-RL's test panel (arXiv 2509.08755).
+"""
 
 MAX_DISTRACTORS = 10
 """Distractors of a task at most, and uses of one ingredient that may become distractors."""

@@ -23,7 +23,7 @@ ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve th
 """The policy's reply to AgentGym's instruction. It is never trained on."""
 
 SOURCE = "agenttraj"
-"""`Trajectory.source` of what was read: the ids are those of the machine that played."""
+"""`Trajectory.source` of imported episodes: their ids are those of the machine that played."""
 
 UNNAMED = "conversation"
 """The name of conversations without a task, before their number in the file."""
@@ -32,7 +32,7 @@ _ID_KEYS = ("item_id", "id")
 
 _FULL_REWARD = {"sciworld": 100.0}
 _SUCCESS_ABOVE = {"sciworld": 99.0, "babyai": 0.0}
-"""AgentGym's own rule for what AgentEvol keeps; 0.99 elsewhere."""
+"""The reward above which AgentEvol keeps an episode of AgentGym's, 0.99 elsewhere."""
 
 
 def from_item(item: dict[str, Any]) -> Trajectory:

@@ -15,8 +15,7 @@ from agentgym_envs.content.files import COMPRESSED, atomic_write, end_last_line,
 from agentgym_envs.trajectories.schema import problem_of
 
 COMPRESSION = 1
-"""zlib's level: ids and log-probabilities hardly get smaller with higher ones, at several times
-the cost."""
+"""zlib's level. Higher ones take several times longer and hardly shrink ids or logprobs."""
 
 Status = Literal["terminated", "truncated", "failed"]
 
@@ -179,8 +178,10 @@ class Turn:
 
 
 _OF_THE_LINE = frozenset({"episode_return", "place", "options"})
-"""Keys of a line that are no part of the trajectory: what follows from it, and of an unfinished
-file which episode it is."""
+"""Keys of a line that are no part of the trajectory.
+
+They are derived from it, or say which episode of an unfinished file it is.
+"""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Where tasks come from: the content of the embedded sites, or files."""
+"""The sources of tasks: the content of the embedded sites, or files."""
 
 from __future__ import annotations
 

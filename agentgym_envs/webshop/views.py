@@ -16,7 +16,7 @@ _NO_GOAL = (
     "Target", "asin", "options", "attrs", "price upper", "instuction text", "category",
     "product category", "query", "Goal", "None", "Reward",
 )  # fmt: skip
-"""What the original's last page says of the goal, misspelling included: nothing."""
+"""Headings of the goal on the original's last page, misspelling included, all left empty."""
 
 
 def readable(visit: Visit, goal: Goal) -> str:

@@ -24,7 +24,7 @@ from agentgym_envs.wordle.tasks import FIRST_OPEN, WordleTasks
 _START = "Let's start Wordle!"
 _COMMON = "The hidden word is a common English one."
 _MOST_REPEATED = 40
-"""Characters of what is no word that the answer repeats."""
+"""Characters of an answer that is no word which the observation repeats."""
 
 
 EXAMPLE = "a d i e u"

@@ -12,7 +12,7 @@ from pathlib import Path
 NUM_LETTERS = 5
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 NUM_LISTED = 40
-"""Words of the list that is shown; the original's has as many."""
+"""Words of the list that is shown, as many as in the original."""
 
 VERSION = 1
 """Raise it with every change after which a task id begins otherwise."""

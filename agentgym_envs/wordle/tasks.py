@@ -13,8 +13,10 @@ LISTED, OPEN = "listed", "open"
 NUM_TEST = 25
 NUM_TRAIN = 955
 NUM_VALIDATION = 50
-"""Seeds of AgentGym's tasks, in this order from 0 on: its tests, as many as its trajectories, and
-further ones."""
+"""Sizes of the splits, in this order from 0 on.
+
+AgentGym's tests come first, then as many tasks as its trajectories, then further ones.
+"""
 
 FIRST_OPEN = 10_000
 """From this number on a task's word is the one at this place of the list."""

@@ -41,7 +41,7 @@ from trainers.sft import AgentSFTTrainer
 
 ENV_ID = "agentgym/TextCraft-v0"
 SLOTS = 100
-"""Episodes advanced together; one forward pass serves all of them."""
+"""Episodes advanced together, by one forward pass for all of them."""
 
 
 class Measurement:

@@ -15,7 +15,7 @@ from benchmarks.machine import memory
 from trainers.options.errors import UsageError, check_folder
 
 MIN_MEMORY = 2 * 10**9
-"""Bytes: `agentgym quickstart` and an environment in each of a few processes need about as much."""
+"""Bytes that `agentgym quickstart`, or an environment in each of a few processes, needs."""
 
 MIN_DISK = 10**9
 """Bytes: checkpoints of a small model."""

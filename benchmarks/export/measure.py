@@ -18,7 +18,7 @@ LEAST_MARGIN = 0.1
 """Below it OpenEnv's severity policy refuses a `floor_margin`."""
 
 TOLERANCE = 0.01
-"""How far below the greatest reward an oracle may stay: rewards that are summed are rounded."""
+"""Largest shortfall of an oracle from the greatest reward, as summed rewards are rounded."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from benchmarks.export.measure import TOLERANCE, Measurement
 TEMPLATES = Path(__file__).parent / "templates"
 
 _EXTRAS = {"sciworld": "science", "searchqa": "search", "webshop": "search"}
-"""Of the scenarios that need more than the server does."""
+"""Extras of the scenarios that need more than the server does."""
 
 _MOST_ACTIONS = 100
 _MOST_BYTES = 60_000
-"""Of a probe; OpenEnv reads 100 actions and 65,536 bytes."""
+"""Largest probe. OpenEnv reads 100 actions and 65,536 bytes."""
 
 _PLACES = {
     "README.md": "README.md",

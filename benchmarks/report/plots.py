@@ -19,9 +19,9 @@ MOST_LABELS = 14
 """Maximum number of labelled turn limits below a plot."""
 PICTURES = "report_images"
 INK = "#1d2430"
-"""Of axes and text; the page puts its own in its place."""
+"""Colour of axes and text, in place of which the page puts its own."""
 COLOURS = ("#3f7fe0", "#d9573f", "#2a9d6f", "#c08a1e", "#8f62d9", "#17a2b8", "#c2559d", "#7f8a99")
-"""Each is told apart from white and from black."""
+"""Colours of lines, each distinct from white and from black."""
 STYLES = ("-", "--", ":", "-.", (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 GREY = "#8a93a0"
 MARKERS = "osD^vPX*"

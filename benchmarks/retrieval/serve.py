@@ -12,7 +12,7 @@ from benchmarks.serving import serve_until_signal
 from trainers.options.parser import OptionParser
 
 PORT = 8000
-"""Where it listens unless told otherwise."""
+"""The default port."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

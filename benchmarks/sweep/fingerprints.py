@@ -25,16 +25,21 @@ _FILES = (
     "chat_template*",
     "*.py",
 )
-"""What transformers reads of a folder. A run's own also holds metrics, plots and episodes, which
-change without the policy."""
+"""Patterns of the files that transformers reads of a folder.
+
+A run's own also holds metrics, plots and episodes, which change without the policy.
+"""
 
 READ_WHOLE = 64 * 2**20
-"""Files of up to so many bytes are read whole."""
+"""Bytes of the largest file that is read whole."""
 
 SAMPLE, STRIDE = 4 * 2**10, 2**20
-"""Of larger files, so many bytes of each so many: to read 15 GB whole would cost every call a
-minute. Their ends alone would not do: a LoRA merged into its base may leave the first and the last
-tensor as they were. Times of change would not either: a copy has others."""
+"""Bytes read of a larger file, per interval of bytes.
+
+To read 15 GB whole would cost every call a minute. The ends alone would not do: a LoRA merged into
+its base may leave the first and the last tensor as they were. Times of change would not either: a
+copy has others.
+"""
 
 
 def policy_fingerprint(

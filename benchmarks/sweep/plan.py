@@ -36,7 +36,7 @@ FREE_SETTINGS = frozenset(
         *("max_requests", "request_timeout", "policies", "max_cost"),
     }
 )
-"""Settings that say how episodes are played and not which: a cell may go on under other ones."""
+"""Settings of the execution, not of the episodes: a cell may go on under other ones."""
 
 _ENVIRONMENT_SETTINGS = ("env_kwargs", "wrapper")
 

@@ -44,10 +44,10 @@ HUNG_SECONDS = 300.0
 _LOOK_SECONDS = 1.0
 
 Follow = Callable[[Batch, BatchOutcome], None]
-"""Is told of each batch as it begins and every second, with what became of its episodes so far."""
+"""Called with each batch as it begins and every second, and with its episodes so far."""
 
 Play = Callable[[Sequence[Batch], Follow], Iterator[tuple[Batch, "BatchOutcome | Exception"]]]
-"""Plays batches, and yields each as it ends: with what became of its episodes, or what broke."""
+"""Plays batches, and yields each with its outcome or its error as it ends."""
 
 
 def over_processes(workers: int, threads: int) -> Play:

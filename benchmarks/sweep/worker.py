@@ -54,8 +54,10 @@ _LOOK = Pause(seconds=1.0)
 """Interval at which a waiting worker looks whether its share has changed."""
 
 _BATCH_ERRORS = (EnvFailure, UsageError, NoExpert, BudgetSpent)
-"""What ends a batch: machinery that broke, a policy that cannot be opened, an expert that a task
-lacks, and a budget that is spent, which ends the sweep."""
+"""Errors that end a batch: of machinery, of a policy's loading, of a task without an expert.
+
+A budget that is spent ends the sweep.
+"""
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ from trainers.options.parser import OptionParser
 
 FIRST_PORT = 7060
 PORTS = range(FIRST_PORT, FIRST_PORT + 20)
-"""Tried in turn where no port is asked for, so that a link to a turn works on the next day too."""
+"""Default ports, tried in turn, so that a link to a turn still works on the next day."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

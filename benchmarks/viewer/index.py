@@ -25,7 +25,7 @@ from benchmarks.viewer.entries import FIELDS, Entry, NotJSON, entry_of, read_epi
 from benchmarks.viewer.runs import EpisodeFile, FolderContent, Run, read_folder
 
 LINES_OF_OTHERS = 8
-"""A lone file that begins with so many lines of other JSON is no file of episodes."""
+"""Lines of other JSON with which a lone file counts as no file of episodes."""
 STILL_WRITTEN_S = 30.0
 """For so long after its last change a file may lack its end, for it may still be written."""
 MOST_PROBLEMS = 200
@@ -39,7 +39,7 @@ _CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 
 @dataclass
 class _Progress:
-    """How far a file has been read.
+    """The read position of a file.
 
     Attributes:
         number: of the file; None until it is known to hold episodes.

@@ -74,7 +74,7 @@ class ViewerServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The page's address."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{name}:{self.server_port}/"
 

@@ -19,7 +19,7 @@ from trainers.options.files import LAUNCH_FILES
 from trainers.runs.folder import read_metrics
 
 ADAPTERS = ("lora", "qlora")
-"""Parts that are option files of `--config`; the others are files of `accelerate launch`."""
+"""Parts that are option files of `--config`. The others are files of `accelerate launch`."""
 
 _MADE = "made"
 

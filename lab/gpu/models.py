@@ -50,7 +50,7 @@ SMALL = (
     Shape("0.5B in small", 64, 2, 2, 1, 128, vocabulary=8192),
     Shape("3B in small", 96, 3, 3, 1, 192, vocabulary=8192),
 )
-"""For a rehearsal; vLLM's CPU build has no heads narrower than 32."""
+"""Shapes for a rehearsal, as vLLM's CPU build has no heads narrower than 32."""
 
 
 def shapes(*, small: bool) -> tuple[Shape, Shape]:

@@ -31,7 +31,7 @@ from trainers.models.fetched import PACKAGE
 from trainers.options.errors import UsageError
 
 PART_BYTES = 40_000_000
-"""Of a part. A lent machine takes 64 MiB a time, and the checkout is 25 MB of it."""
+"""Bytes of a part. A lent machine takes 64 MiB a time, and the checkout is 25 MB of it."""
 
 BASE = ("torch", "transformers", "accelerate", "peft")
 """Packages of the other machine by default, with their requirements."""
@@ -46,7 +46,7 @@ VERSION_MATTERS = ("setuptools",)
 """Packed unless the other machine's version is known to do. An old one cannot install us."""
 
 _GLIBC = range(5, 40)
-"""pip takes wheels of the named versions of glibc alone; 2.39 is Ubuntu 24.04's."""
+"""Versions of glibc that wheels may name. Ubuntu 24.04's is 2.39."""
 
 
 def make_pack(

@@ -21,7 +21,7 @@ DEEPSPEED = "deepspeed is not installed; docs/results/gpu.md says how to take it
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a part works and at which size.
+    """The folders and the size of a part's work.
 
     Attributes:
         folder: the part's own: logs, runs and what else it makes.

@@ -17,7 +17,7 @@ SHARED = "shared"
 
 
 class Status(StrEnum):
-    """How a part has ended."""
+    """The state of a part."""
 
     RUNNING = "running"
     """It has not, or was ended with the command that ran it."""

@@ -32,7 +32,7 @@ TOKENS_PER_SECOND = "sampled tokens/s"
 
 @dataclass(frozen=True)
 class Load:
-    """How much is played.
+    """The size of a measurement.
 
     Attributes:
         episodes: that advance together.

@@ -46,7 +46,7 @@ class Waiting(Delayed):
 
 @dataclass(frozen=True)
 class Case:
-    """How a run trains.
+    """The settings of a run.
 
     Attributes:
         name: in the table.

@@ -44,7 +44,7 @@ GROUPS: dict[str, tuple[str, str]] = {
 """Imported when they are run: only `rollout`, `overlap`, `async`, `scheduler`, `update` and
 `language_model` need the train extra."""
 _ASKED_FOR = {"language_model", "ray", "async"}
-"""Measured only where they are named: the model is fetched, and not everybody has Ray or vLLM."""
+"""Measurements that run only by name, as they fetch a model or need Ray or vLLM."""
 
 HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
 

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.cli.listing import table
 
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.1, 0.0)
-"""Of the episodes under way, how many must be ready; at 1 this is lockstep, at 0 one will do."""
+"""Shares of the episodes under way that must be ready, from 1 (lockstep) to 0 (one will do)."""
 
 FIXED_PARTS = (0.9, 0.5, 0.1)
 SPREADS = (0.5, 1.0, 1.5, 2.0)

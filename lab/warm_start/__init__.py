@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 GOAL_SHARE = 0.4
-"""Of the plays: those that pursue the given goal."""
+"""Share of the plays that pursue the given goal."""
 
 
 class Message(NamedTuple):

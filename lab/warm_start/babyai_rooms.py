@@ -20,8 +20,10 @@ from lab.warm_start.babyai_play import READING_WEIGHT, SEEDS, babyai_game
 
 MAX_TURNS = 10
 SLIP_SHARE = 0.06
-"""Of the turns: a thing that may not be there is named. The slip itself is not learned, but the
-answer to it is read, and how one goes on."""
+"""Share of the turns that name a thing which may not be there.
+
+The slip itself is not learned, but the answer to it is read, and how one goes on.
+"""
 _COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
 _REQUESTED = re.compile(
     rf"(go to|pick up|open) (?:the|a|an) (?:({'|'.join(_COLOURS)}) )?(ball|key|box|door)"

@@ -27,7 +27,7 @@ from trainers.models.fetched import tiny_folder
 
 MOST_NUMBER = 199
 LINES_SHARE = 0.25
-"""Most of the units that may be whole lines; the rest are words and marks."""
+"""Largest share of the units that are whole lines. The rest are words and marks."""
 
 _LINES = re.compile(r"\n[^\n]+")
 # A mark ends before a newline: it must not eat the beginning of a line that is a unit.

@@ -19,10 +19,12 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 GROUPED = "agentgym_grouped"
 _SHORT = 16
-"""Query lengths up to this one are multiplied out; longer ones go to `sdpa`, but on a CPU."""
+"""Longest query that is multiplied out. On a GPU longer ones go to `sdpa`."""
 _BLOCK = 2**21
-"""Scores multiplied out at once on a CPU, few enough for its caches. In bfloat16 that takes about
-half of the time of `sdpa`."""
+"""Scores multiplied out at once on a CPU, few enough for its caches.
+
+In bfloat16 that takes about half of the time of `sdpa`.
+"""
 
 
 def grouped_attention(

@@ -21,17 +21,19 @@ from trainers.options.backends import BACKENDS
 from trainers.tokens.generation import Generated, Sampling
 
 PREFILL_TOKENS = 16384
-"""Tokens of one forward pass over prompts, padding included; bounds its memory."""
+"""Tokens of one forward pass over prompts, padding included, which bounds its memory."""
 
 PREFILL_COLUMNS = 1024
-"""Prompt tokens per row of one such pass; bounds its attention mask."""
+"""Prompt tokens per row of one such pass, which bounds its attention mask."""
 
 _WORTH_SHARING = 32
 """Tokens that fresh prompts must share for their beginning to be encoded on its own."""
 
 _PADDED = {"cpu": (1.25, 64)}
-"""By device: the factor and the constant that bound a pass with padding, against its tokens. A CPU
-computes padding as slowly as tokens, so rows of similar length are batched there."""
+"""By device, the factor and the constant that bound a padded pass, against its tokens.
+
+A CPU computes padding as slowly as tokens, so rows of similar length are batched there.
+"""
 _PADDED_ELSEWHERE = (2.0, 512)
 
 

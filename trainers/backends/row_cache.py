@@ -97,7 +97,7 @@ class RowCache(Cache):
 
     @property
     def device(self) -> torch.device:
-        """Where keys and values lie."""
+        """The device of the keys and values."""
         return self.layers[0].keys.device
 
     def places(self) -> tuple[int, ...]:

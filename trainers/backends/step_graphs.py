@@ -25,7 +25,7 @@ _DOUBLED_ROWS = 128
 """Numbers of rows double up to this one, and are its multiples beyond."""
 
 _SAME = 0.01
-"""Logits of a step that is replayed and run from Python differ by so much on average, at most."""
+"""Largest mean difference of logits between a step that is replayed and one run from Python."""
 
 _KEPT_SHARE = 1 / 16
 """Largest cache that stays between batches, with its graphs, as a share of the GPU's memory."""

@@ -33,7 +33,7 @@ from trainers.tokens.seeds import TurnSeeds
 
 _EXTENSION = "trainers.backends.vllm_worker.PolicyWorker"
 _CPU_BLOCK = 32
-"""Tokens of a cached block; vLLM's 128 on a CPU would share nothing between short turns."""
+"""Tokens of a cached block. vLLM's 128 on a CPU would share nothing between short turns."""
 
 _CPU_CACHE_BYTES = 2**30
 

@@ -16,7 +16,10 @@ from trainers.credit.gae import SampledTokenIndex
 EPSILON = 1e-6
 """Added to deviations that something is divided by."""
 ROUNDING = 1e-6
-"""Relative differences up to here are rounding. Scaled to a deviation of 1 they would be a step."""
+"""Relative differences up to here are rounding.
+
+Scaled to a deviation of 1 they would be a step.
+"""
 
 _TRL_EPSILON = 1e-4
 """TRL's addition to a deviation of rewards."""

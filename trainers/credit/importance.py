@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 
 LARGEST_LOG_RATIO = 20.0
-"""Nats; beyond it ratios are cut before anything else, so that none is infinite."""
+"""Largest log-ratio, nats. It is clamped before anything else, so that no ratio is infinite."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ _NAMED = {
 KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 """The environment variables that bound oneDNN's cache of kernels, and ideep's."""
 _MOST_KERNELS = 128
-"""Those of a pass, forward and backward, with an adapter, and some more."""
+"""Kernels of a forward and a backward pass with an adapter, with a margin."""
 _ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder, a GGUF file or a Hugging Face id"
 
 

@@ -211,7 +211,7 @@ class EpisodeArguments:
 
     @property
     def failure_rules(self) -> FailureRules:
-        """When failed episodes stop the run, and how long to wait for broken machinery."""
+        """Number of failed episodes that stop the run, and wait for broken machinery."""
         return FailureRules(
             max_failed_share=self.max_failed_share,
             max_outage=read_seconds("max_outage", self.max_outage),
@@ -235,7 +235,7 @@ def _horizon(_name: str, value: Any) -> str:
 
 @dataclass
 class RolloutArguments(EpisodeArguments):
-    """How training episodes are run, and which of them are written."""
+    """Playing and recording of training episodes."""
 
     common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 
@@ -266,7 +266,7 @@ class RolloutArguments(EpisodeArguments):
 
 @dataclass
 class EvaluationArguments:
-    """How success is measured during training."""
+    """Measurement of success during training."""
 
     _argument_group_name: ClassVar[str] = "evaluation"
     common_options: ClassVar[tuple[str, ...]] = ("num_eval_tasks",)

@@ -23,11 +23,11 @@ from trainers.options.backends import BackendSpec
 from trainers.options.errors import UsageError, check_kind
 
 SUMMED = "sum_then_normalize"
-"""The `multi_objective_aggregation` of which a group's rewards are the sums of the functions."""
+"""The `multi_objective_aggregation` that sums the reward functions before it normalizes."""
 PER_ENVIRONMENT = "environment"
-"""The `scale_rewards` that divides by the deviation of the environment's rewards; ours."""
+"""Our `scale_rewards` that divides by the deviation of the environment's rewards."""
 BY_MEAN = "mean"
-"""The `scale_rewards` that divides by the mean of the group's rewards (MaxRL); ours."""
+"""Our `scale_rewards` that divides by the mean of the group's rewards (MaxRL)."""
 BY_STATE = ("gigpo", "hgpo", "gagpo")
 """Each `turn_credit` that compares turns in the same state."""
 CORRECTIONS = ("token_truncate", "token_mask", "sequence_truncate", "sequence_mask")

@@ -42,11 +42,14 @@ from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
 OTHERS = "another model"
-"""Stands in `adapter_defaults` for every model without a name in `MODEL_NAMES`. Its adapter learns
-at ten times the rate of all its weights: Schulman et al., "LoRA Without Regret" (2025)."""
+"""The key in `adapter_defaults` of every model without a name in `MODEL_NAMES`.
+
+Its adapter learns at ten times the rate of all its weights: Schulman et al., "LoRA Without Regret"
+(2025).
+"""
 LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
 _OPTIMIZERS_OF_A_MODEL = ("adalomo", "apollo", "galore", "lomo")
-"""Those that transformers can only look for when there is a model."""
+"""Optimizers that transformers can only look up once there is a model."""
 
 
 DefaultsByModel = Mapping[str, dict[str, Any]]

@@ -27,7 +27,7 @@ from wrappers.vector.ray_slot import RayActors
 
 @dataclass(kw_only=True)
 class EnvConstructionArguments:
-    """How environments are made and run."""
+    """Construction and execution of environments."""
 
     _argument_group_name: ClassVar[str] = "environment"
     common_options: ClassVar[tuple[str, ...]] = ("action_format",)

@@ -21,7 +21,7 @@ HELP = Path(__file__).parent / "help"
 """The help pages of our algorithms, which `python -m trainers.NAME --help` prints."""
 
 OptionValue = str | list[str] | None
-"""As the command line has it; None is the file's `null`."""
+"""An option as the command line has it. None is the file's `null`."""
 
 
 def help_page(algorithm: str) -> str:

@@ -17,7 +17,7 @@ TINY = "tiny"
 SMOLLM2 = "smollm2"
 """SmolLM2-135M-Instruct, which is fetched when it is first named."""
 SMOLLM2_TEXTCRAFT = "smollm2-textcraft"
-"""SmolLM2 after some of TextCraft's expert episodes, made of `smollm2` and a shipped adapter."""
+"""`smollm2` with a shipped adapter, trained on some of TextCraft's expert episodes."""
 MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)
 START = "start"
 """The folder in a run's with the model that an adapter is trained on, where it was merged."""

@@ -135,7 +135,7 @@ class DataArguments:
 
 @dataclass
 class PairArguments:
-    """Where preference pairs come from."""
+    """Source of the preference pairs."""
 
     _argument_group_name: ClassVar[str] = "pairs"
     common_options: ClassVar[tuple[str, ...]] = ("data", "num_tasks", "num_samples")

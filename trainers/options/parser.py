@@ -39,7 +39,7 @@ ELSEWHERE = {
     "--max_prompt_length": "--max_tokens_per_episode",
     "--use_lora": "--use_peft",
 }
-"""What other libraries call options of ours, too unlike them to be taken for misspelt."""
+"""Other libraries' names of our options, too unlike ours to count as misspelt."""
 _SHOWN = {"model_name_or_path": "--model MODEL", "turns": "--max-turns TURNS"}
 
 

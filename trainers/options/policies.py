@@ -18,7 +18,7 @@ from trainers.tokens.generation import Sampling
 KEY_VARIABLE = "OPENAI_API_KEY"
 """The environment variable that holds a server's key, where no other is named."""
 BASELINE = "baseline:"
-"""What the name of an environment's baseline stands behind."""
+"""The prefix of an environment's baseline as a policy, as in `baseline:NAME`."""
 _OLD_BASELINE = "floor:"
 TEXT_POLICIES = ("expert", "expert:privileged", "random")
 ADDRESS = ("http://", "https://")
@@ -168,7 +168,7 @@ def check_baseline(policy: str, baselines: Mapping[str, Collection[str]]) -> Non
 
 @dataclass
 class PolicyLoadingArguments(TemplateArguments):
-    """How a policy is opened."""
+    """Loading of a policy."""
 
     _argument_group_name: ClassVar[str] = "policy"
     common_options: ClassVar[tuple[str, ...]] = ("dtype", "api_model", "policies", "max_cost")

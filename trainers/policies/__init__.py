@@ -1,1 +1,1 @@
-"""Who answers observations: a model, a server's model, the expert, chance or a function."""
+"""Policies: a model, a server's model, the expert, a random or fixed rule, or a function."""

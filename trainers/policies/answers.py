@@ -20,7 +20,7 @@ _FILTERED = (
     "responsibleaipolicy", "data_inspection", "prohibited_content", "moderation", "flagged",
     "safety system",
 )  # fmt: skip
-"""Words of Azure, OpenAI, DashScope, Gemini and OpenRouter for a prompt that they do not take."""
+"""Words with which Azure, OpenAI, DashScope, Gemini and OpenRouter refuse a prompt."""
 
 _BROKEN_OFF = {"error", "network_error", "abort", "aborted"}
 CONTENT_FILTER = "content_filter"

@@ -37,7 +37,7 @@ from trainers.tokens.seeds import batch_seed
 from wrappers.vector.slots import WakeupPipe
 
 _OMITTED = "..."
-"""Stands for the turns that the history leaves out; servers refuse empty messages."""
+"""Stands for the turns that the history leaves out, as servers refuse empty messages."""
 
 REFUSED = "refused"
 """`truncated_by` of an episode whose prompt the server does not answer."""

@@ -36,7 +36,7 @@ NAME_IT = (
     'name it, such as env="TextCraft", or one of your own that its module registers, such as '
     'env="my_games:lab/MyGame-v0"'
 )
-"""How an environment is named in Python."""
+"""The remedy in errors about `env` in Python."""
 
 
 def open_environments(

@@ -22,7 +22,7 @@ from trainers.rollout.rollout import Rollout
 logger = logging.getLogger(__name__)
 
 END_SECONDS = 10.0
-"""How long the end waits for the turn that is being sampled."""
+"""Seconds for the turn that is being sampled to end, when the run does."""
 
 
 @dataclass(frozen=True)

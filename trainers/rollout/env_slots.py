@@ -34,7 +34,7 @@ class EnvSlots:
 
 @dataclass
 class Capacity:
-    """How many episodes may be under way at once, in all batches that share it.
+    """Episodes that may be under way at once, in all batches that share it.
 
     Attributes:
         free: how many more.

@@ -30,7 +30,7 @@ from wrappers.failures import retry
 logger = logging.getLogger(__name__)
 
 SET_UP_SECONDS = 10.0
-"""How long machinery that breaks while an environment is made is waited for."""
+"""Seconds of retries where machinery breaks while an environment is made."""
 
 MOST_ENVS = 64
 """Slots where `num_envs` is not given and the batch is larger."""

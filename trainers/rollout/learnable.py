@@ -16,7 +16,7 @@ from trainers.rollout.mixtures import draw_order
 from trainers.tokens.seeds import batch_seed
 
 RATE = 0.5
-"""How far an estimate moves towards the success of a batch's episodes on its task."""
+"""The share by which an estimate moves to the success of a batch's episodes on its task."""
 LEAST = 0.02
 """The least weight of a task, next to 0.25 at p = 1/2, so that none is lost for good."""
 

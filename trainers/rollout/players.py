@@ -125,7 +125,7 @@ class Grouped(Lockstep):
 
 @dataclass(frozen=True)
 class Pacing:
-    """How batches and optimizer steps follow each other.
+    """The pace of batches and optimizer steps.
 
     Attributes:
         per_batch: micro-batches that a batch of episodes serves.
@@ -178,7 +178,7 @@ class Ahead(_ReadingAhead):
         self._batches: BatchesAhead | None = None
         self._is_stopped = True
         self._taken_at: tuple[float, float] | None = None
-        """When the last batch was taken, and how long the thread had played by then."""
+        """Time at which the last batch was taken, and how long the thread had played by then."""
 
     def take(self, rows: Sequence[Row]) -> RolloutBatch:
         """Return the episodes of a batch, and request the next ones."""

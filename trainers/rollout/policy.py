@@ -104,7 +104,7 @@ PolicyAnswer = Reply | Stop | Failure
 
 @runtime_checkable
 class Policy(Protocol):
-    """Who answers observations: a model, the expert, chance, a function or a server's model.
+    """Answers observations: a model, the expert, a baseline, a function or a server's model.
 
     A class that derives from it writes `name` and `act`, and what else it needs.
     """
@@ -119,7 +119,7 @@ class Policy(Protocol):
     """`act` sends requests and returns the answers that have arrived, without waiting."""
 
     ledger: Ledger | None = None
-    """What its answers have cost, where they may; a broken-off command keeps them by it."""
+    """The costs of its answers, if it has any. A cancelled command keeps them in it."""
 
     def instruction(self, env_id: str, system_prompt: str) -> str:
         """Return the instruction of an environment's episodes, by default the environment's own."""

@@ -38,13 +38,13 @@ SHOWN_OPTIONS = (
     *("num_rounds", "num_samples", "dtype", "bf16", "use_peft", "lora_r", "lora_alpha"),
     *("reward_funcs", "reward_weights", "num_eval_tasks", "eval_samples", "eval_temperature"),
 )
-"""Options that are listed, where a run has them; the others are in `run.json`."""
+"""Options that are listed, where a run has them. The others are in `run.json`."""
 
 ALGORITHMS = {
     **{name: name.upper() for name in ("dpo", "grpo", "ppo", "rloo", "sft")},
     **{"agentevol": "AgentEvol", "reinforce_pp": "REINFORCE++"},
 }
-"""What the literature calls our algorithms."""
+"""The literature's names of our algorithms."""
 
 _PATH = re.compile(r"(?<![\w.:/\\~-])(?:file://)?(?:~|[A-Za-z]:)?[/\\][^\s\"',;{}\[\]()]+")
 _ADDRESS = re.compile(r"\bhttps?://[^\s\"',;{}\[\]()]+")

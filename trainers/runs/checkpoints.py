@@ -19,7 +19,7 @@ STATE_FILE = "trainer_state.json"
 """The last file that the trainer writes."""
 
 _OPTIMIZER = ("optimizer*", "rank*-optimizer.pt", "global_step*")
-"""Where optimizers are kept: by torch and FSDP, by FSDP on XLA, by DeepSpeed."""
+"""Names of saved optimizers: by torch and FSDP, by FSDP on XLA, by DeepSpeed."""
 
 
 def checkpoints(folder: Path) -> dict[int, Path]:

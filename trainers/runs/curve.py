@@ -19,7 +19,7 @@ SMOOTHING = 9
 """Log entries of the moving average."""
 TRAINING, AVERAGE, HELD_OUT = "#9db7d5", "#1f4e8c", "#b3541e"
 MOST_NAMED = 7
-"""With so many stages of the horizon the first one's name is whole, and the others' a number."""
+"""Stages of the horizon from which on only the first one's name is whole."""
 _LETTER = 0.075
 """Inches of a letter above the axes."""
 ENVIRONMENT_COLORS = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")

@@ -27,7 +27,10 @@ IGNORED_IN_DIFF = {
     *("argv", "command_line", "started", "pid", "seed", "resumed", "device", "ended"),
     *("output_dir", "logging_dir", "run_name", "resume_from_checkpoint", "local_rank"),
 }
-"""Entries of `run.json` that may differ between the parts of one run; its config has the seed."""
+"""Entries of `run.json` that may differ between the parts of one run.
+
+Its config has the seed.
+"""
 
 PACKAGES = ("agentgym-envs", "gymnasium", "numpy", "torch", "transformers", "trl", "peft", "vllm")
 

@@ -40,7 +40,7 @@ from trainers.runs.stopping import SkipNonFinite
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 2
-"""Batches of episodes in memory that are still to be written; a further one waits."""
+"""Batches of episodes in memory that wait to be written. A further one blocks."""
 
 
 class MetricsFile(TrainerCallback):  # type: ignore[misc]

@@ -28,8 +28,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 MOST_IN_A_ROW = 5
 """Skipped steps, one after the other, that end a run."""
 TOGETHER = 0.2
-"""Seconds in which further signals are the first one again: a launcher may send it to a process and
-to its group."""
+"""Seconds in which further signals count as the first one.
+
+A launcher may send it to a process and to its group.
+"""
 
 
 class StopAfter(TrainerCallback):

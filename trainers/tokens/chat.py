@@ -27,7 +27,7 @@ CHATML_TEMPLATE = (
     "{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""A template that leaves every earlier turn as it is; a remedy for one that cannot be used."""
+"""A template that leaves every earlier turn as it is, the remedy for one that does not."""
 
 ALL_TURNS = LastTurns()
 """The history in which a turn sees all before it."""

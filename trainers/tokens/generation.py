@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to sample one turn.
+    """Sampling parameters of one turn.
 
     Logprobs are of the distribution that is sampled from: at its temperature, cut by `min_p`, then
     `top_k`, then `top_p`, and renormalised, in vLLM's order. At temperature 0 nothing is cut, and
@@ -91,7 +91,7 @@ class Backend(Protocol):
     """
 
     max_length: int | None = None
-    """Tokens of a sequence, at most; None has no bound."""
+    """Most tokens of a sequence, or None for no bound."""
 
     def generate(
         self,

@@ -23,7 +23,7 @@ _GIVEN = {
     *("messages", "tools", "documents", "add_generation_prompt", "continue_final_message"),
     *("raise_exception", "strftime_now"),
 }
-"""What a template is rendered with by transformers, besides the names of special tokens."""
+"""Variables that transformers sets for a template, besides the names of special tokens."""
 
 
 def with_settings(template: str, values: Mapping[str, Any]) -> str:

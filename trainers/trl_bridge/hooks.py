@@ -15,7 +15,7 @@ from agentgym_envs.machinery.requirements import own_packages
 from trainers.options.errors import UsageError
 
 ANY = "..."
-"""Ends a list of parameters that may go on; what extends such a hook passes all of them on."""
+"""Ends a list of parameters that may go on. An extending hook passes all of them on."""
 
 HOOKS: dict[str, dict[str, str]] = {
     "transformers:Trainer": {

@@ -1,4 +1,4 @@
-"""Where the tokens of padded rows lie in a pass through the model, and the way back.
+"""Places of padded rows' tokens in a pass through the model, and the way back.
 
 TRL pads prompts on the left, so a pass over its rows needs a mask, and attention with a mask
 computes and stores both triangles. With padding on the right only, causality alone keeps it away
@@ -21,16 +21,16 @@ from dataclasses import dataclass
 import torch
 
 LARGEST_MASK = 2**24
-"""Pairs of tokens of a pass with branches, at most: its mask holds so many."""
+"""Most pairs of tokens of a pass with branches, which is the size of its mask."""
 _WORTH_SHARING = 0.9
-"""A pass with branches takes at most this part of what the rows one by one take."""
+"""Largest cost of a pass with branches, as a share of that of the single rows."""
 _PAD = -1
 """The branch of padding."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the tokens of (B, L) padded rows go, and where they came from.
+    """Places of the tokens of (B, L) padded rows in a pass, and their sources.
 
     Attributes:
         mask: (B, L), 1 on the tokens of the padded rows.

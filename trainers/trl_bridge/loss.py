@@ -28,7 +28,7 @@ from trainers.trl_bridge.metrics import TokenMetrics, pop_trl_metrics
 from trainers.trl_bridge.passes import Logprobs, compact_logprobs, sampling_mode
 
 OBSERVATION_WEIGHTS = "observation_weights"
-"""(R, T) in the batch, what the negative log-probability of each given token is multiplied by."""
+"""Key of the batch: (R, T), the factor of each given token's negative log-probability."""
 GAP = "sampling/sampling_logp_difference"
 RATIO = "sampling/importance_sampling_ratio"
 _TOKEN_COLUMNS = ("old_per_token_logps", "ref_per_token_logps")
@@ -57,7 +57,7 @@ class PolicyLoss:
         self._metrics = TokenMetrics(trainer.accelerator)
         self._observation_metrics = TokenMetrics(trainer.accelerator)
         self._inputs: dict[str, Any] | None = None
-        """Of the pass whose loss is being computed."""
+        """Inputs of the pass whose loss is being computed."""
         self._observation_loss: torch.Tensor | float = 0.0
         self._policy_loss_step = 0
         """The optimizer step of the last entry of `policy_loss`."""

@@ -80,7 +80,7 @@ class PreferenceTrainer(RunMixin, DPOTrainer):  # type: ignore[misc]
     """
 
     mixture: Mixture | None = None
-    """The rows by environment; None where there is one, whose order is TRL's own."""
+    """The rows by environment, or None where there is one, whose order is TRL's own."""
 
     def __init__(
         self,

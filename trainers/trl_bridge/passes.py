@@ -34,7 +34,7 @@ from trainers.trl_bridge.batch import IGNORED, has_signal, is_mean_over_rows, tr
 from trainers.trl_bridge.layout import Layout
 
 TOKENS = 128
-"""Rows of a tile; with 32,768 words it has 17 MB in float32."""
+"""Rows of a tile. With 32,768 words it has 17 MB in float32."""
 LARGEST_ACTIVATIONS = 2e9
 """Bytes of a pass beyond which they are not kept."""
 _BYTES = 100

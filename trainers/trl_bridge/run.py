@@ -1,4 +1,4 @@
-"""How every trainer runs: set-up, signals, steps, evaluations, checkpoints and cards.
+"""The run of every trainer: set-up, signals, steps, evaluations, checkpoints and cards.
 
 Written for `transformers.Trainer`, whose hooks it extends in the order in which they are called.
 """
@@ -63,7 +63,7 @@ class RunMixin:
     _step_rng: dict[str, Any] = {}
     """The states of the random number generators as the last step left them."""
     _micro_batches_before = 0
-    """Those of all steps that were taken; an epoch's last step may have fewer than the others."""
+    """Micro-batches of all steps so far. An epoch's last step may have fewer than the others."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

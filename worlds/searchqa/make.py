@@ -15,7 +15,10 @@ from worlds.searchqa.build import build_world
 from worlds.searchqa.prose.writer import Writer
 
 VERSION = 4
-"""Raise it with every change that changes content: a task id keeps its meaning within a version."""
+"""The content's version, raised with every change of content.
+
+A task id keeps its meaning within a version.
+"""
 
 SOURCES = (
     "worlds/searchqa",

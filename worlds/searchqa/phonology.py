@@ -13,7 +13,7 @@ REAL_NAMES = frozenset(table("names")["real_places"].split())
 
 @dataclass(frozen=True)
 class Culture:
-    """How a people builds names: each part is a list of beginnings and one of endings."""
+    """A people's names: each part is a list of beginnings and one of endings."""
 
     male: tuple[str, str]
     female: tuple[str, str]

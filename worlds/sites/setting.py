@@ -14,7 +14,7 @@ _WORDS = read_words("sites/people.toml")
 TOWNS: tuple[str, ...] = _WORDS["towns"]
 
 FIRST_SEED = 2027
-"""Of the world that is shipped, whose templates all find as many tasks as they want."""
+"""Seed of the shipped world, in which every template finds enough tasks."""
 
 PEOPLE = 400
 MAX_SCALE = 10

@@ -16,7 +16,10 @@ from worlds.packing import named, packed, write_rows
 from worlds.sql.drawing import make_questions
 
 VERSION = 5
-"""Raise it with every change that changes content: a task id keeps its meaning within a version."""
+"""The content's version, raised with every change of content.
+
+A task id keeps its meaning within a version.
+"""
 
 SOURCES = ("worlds/sql", "worlds/dice.py", "agentgym_envs/content/dice.py")
 

@@ -164,7 +164,7 @@ def page(site: str, path: str, **query: str) -> str:
 
 NONE = ("no ", "not ", "n't", "none", "nobody", "nothing", "without", "never", " lack", "missing",
         "neither")  # fmt: skip
-"""How a reason says that something is not there."""
+"""Words of reasons that something is not there."""
 
 
 def row(table: str, **values: Any) -> Row:

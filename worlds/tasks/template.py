@@ -106,7 +106,7 @@ class Template(ABC):
 
     @property
     def instances(self) -> int:
-        """How many are drawn."""
+        """Number of tasks that are drawn."""
         return FEW[self.split] if self.is_impossible else INSTANCES
 
     @abstractmethod

@@ -56,8 +56,11 @@ _WRITTEN_OUT: dict[str, tuple[str, ...]] = {
     "coal": ("coal", "charcoal"),
     "sand": ("sand", "red sand"),
 }
-"""What a name is written out as in the package. The last ones are alternatives of one recipe, of
-which the original takes the first; the others are Minecraft's generic names."""
+"""Items that a name of the package stands for.
+
+The last ones are alternatives of one recipe, of which the original takes the first. The others are
+Minecraft's generic names.
+"""
 
 _SANDSTONES = {
     # Stairs take three kinds, slabs two: the longer list first, or slabs' would split stairs'.

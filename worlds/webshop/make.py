@@ -10,7 +10,10 @@ from worlds.webshop.asking import make_goals
 from worlds.webshop.products import make_claims, make_products
 
 VERSION = 3
-"""Raise it with every change that changes content: a task id keeps its meaning within a version."""
+"""The content's version, raised with every change of content.
+
+A task id keeps its meaning within a version.
+"""
 
 SOURCES = (
     "worlds/webshop",

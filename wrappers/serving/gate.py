@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agentgym_envs.machinery.hosts import is_allowed_host
 
 _OPEN_TO_ALL = "health"
-"""What whoever starts a container asks before anything else, without a token."""
+"""The route that container runtimes probe, which needs no token."""
 
 
 class _TooLong(Exception):

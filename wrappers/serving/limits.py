@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from agentgym_envs.arguments import positive_seconds, whole_number
 
 CLOSE_SECONDS = 10.0
-"""How long an environment may take to close before its thread is left behind."""
+"""Seconds for an environment to close before its thread is left behind."""
 
 FINAL_SEND_SECONDS = 5.0
-"""How long a client may take to read that its session has ended; less than a server that stops
-waits for its connections."""
+"""Seconds for a client to read that its session has ended.
+
+They are fewer than a server that stops waits for its connections.
+"""
 _SHORT_PATIENCE = 60.0
 _SPARE_CONNECTIONS = 256
 

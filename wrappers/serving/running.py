@@ -22,7 +22,7 @@ from wrappers.serving.limits import CLOSE_SECONDS
 from wrappers.serving.sessions import Sessions
 
 _FLUSH_SECONDS = 2.0
-"""How long a client may take to read what is left once the server stops."""
+"""Seconds for a client to read the rest once the server stops."""
 
 _BUSY = b'{"detail": "too many connections; ask again later"}'
 _ANSWER = (

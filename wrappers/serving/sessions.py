@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 Turn = tuple[str, float, bool, bool, dict[str, Any]]
 
 REFUSALS = (ResetNeeded, ValueError, TypeError)
-"""What an environment raises where the caller is mistaken; all else is a failure of its own."""
+"""Errors of an environment that are the caller's mistake. All others are its own failures."""
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import agentgym_envs
 from wrappers.vector.host import EnvFn
 
 Answer = tuple[str, float, bool, bool, dict[str, Any]]
-"""A slot's observation, reward, terminated, truncated and info; 0 for a reset."""
+"""A slot's observation, reward, terminated, truncated and info. A reset's reward is 0."""
 
 
 def chosen_slots(options: Mapping[str, Any] | None, num_envs: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Where `TextVectorEnv` runs its environments, by name."""
+"""The backends that run the environments of `TextVectorEnv`, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wrappers.vector.slots import Slot, ThreadSlot
 
 LocalBackend = Literal["sync", "thread", "process"]
 LOCAL_BACKENDS: tuple[LocalBackend, ...] = get_args(LocalBackend)
-"""Those of this machine, which need nothing that is not always installed."""
+"""The backends of this machine, which need no extra."""
 
 Backend = Literal[LocalBackend, "ray"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)

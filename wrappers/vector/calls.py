@@ -18,7 +18,7 @@ from wrappers.vector.arguments import Answer, check_length
 from wrappers.vector.slots import Slot, WorkerDied, deadline_after, seconds_left, wait_for_any
 
 RESTARTS = 3
-"""How often a call is made again whose worker died, before its slot counts as failed."""
+"""Repetitions of a call whose worker died, before its slot counts as failed."""
 
 _CLOSE_SECONDS = 5.0
 _MAX_TRACEBACK = 10_000

@@ -33,7 +33,7 @@ STEP_TIMEOUT = 600.0
 """Seconds of a call where `step_timeout` is not given."""
 
 START_SECONDS = 120.0
-"""How long a fresh environment may take to be made, where `step_timeout` is shorter."""
+"""Seconds for a fresh environment to be made, where `step_timeout` is shorter."""
 
 
 class TextVectorEnv:
@@ -308,7 +308,7 @@ class TextVectorEnv:
 
     @property
     def slots(self) -> list[Slot]:
-        """Where the environments run."""
+        """The slots that run the environments."""
         return self._calls.slots
 
     @property

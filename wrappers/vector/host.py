@@ -16,7 +16,7 @@ from gymnasium.error import ResetNeeded
 from agentgym_envs.errors import EnvCodeError, EnvFailure, described
 
 RESUME = "resume"
-"""The reset option of the actions that lead to a state, and the observation that they lead to."""
+"""The reset option that restores a state: the actions that lead to it, and its observation."""
 
 EnvFn = Callable[[], gym.Env[Any, Any]]
 

@@ -24,11 +24,11 @@ from wrappers.vector.ray_actor import EnvActor
 from wrappers.vector.slots import Wakeup, WorkerDied, deadline_after, is_over, seconds_left
 
 GRACE_SECONDS = 10.0
-"""How much later than its environment's deadline an actor's answer may come before it is killed."""
+"""Seconds past its environment's deadline after which an actor is killed."""
 
 
 SET_UP_SECONDS = 1800.0
-"""How long an actor may take to be set up, for which a busy cluster may have no place yet."""
+"""Seconds for an actor to be set up. A busy cluster may have no place for it yet."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class _Actor:
 
 
 class _Place:
-    """Where several slots have an actor together: the one that lives."""
+    """Holder of the living actor that several slots share."""
 
     def __init__(self, ray: Any, remote: Any) -> None:
         self.deaths = deaths(ray)

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 _GRACE_SECONDS = 2.0
-"""How long a worker may close its environment once its parent is gone."""
+"""Seconds for a worker to close its environment once its parent is gone."""
 
 
 def main() -> None:

@@ -112,7 +112,10 @@ _SCROLL = """([direction, share]) => {
 }"""
 
 _KEYS = 200
-"""Characters that are typed one by one, where pages have scripts; more come in at once before."""
+"""Most characters that are typed one by one where pages have scripts.
+
+Those of a longer text before them are inserted at once.
+"""
 
 ON_NODES = ("click", "hover", "type", "select", "drag")
 """The actions that name nodes of the page."""

@@ -27,7 +27,7 @@ class Reply(NamedTuple):
 
 
 Answering = Callable[[str], Reply | None]
-"""Answers an address; None for one that nobody may open."""
+"""Answers an address, with None for one that may not be opened."""
 
 
 async def open_context(

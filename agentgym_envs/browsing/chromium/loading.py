@@ -40,7 +40,7 @@ async def watch_timers(context: BrowserContext) -> None:
 
 
 class Loading:
-    """How far a tab's page has come.
+    """The loading state of a tab's page.
 
     Args:
         session: with the page.

@@ -15,7 +15,7 @@ from agentgym_envs.browsing.chromium.tree import build_tree, read_document
 from agentgym_envs.browsing.page import Node
 
 TREES = ("short", "webarena", "webarena_window")
-"""The suite's own tree; WebArena's of the whole page; WebArena's of what the window shows."""
+"""The suite's own tree, WebArena's of the whole page, and WebArena's of the window."""
 
 # The rectangle that WebArena asks for: of a text, that of a range around it.
 _RECTANGLE = """function () {

@@ -30,12 +30,12 @@ _NO_ANSWER = re.compile(
     r"net::ERR_(ADDRESS|CONNECTION|EMPTY_RESPONSE|INTERNET|NAME|NETWORK|PROXY|SOCKET|SSL|TIMED)"
 )
 _OWN_ERRORS = ("SyntaxError", "Execution context was destroyed")
-"""Words of the errors that an expression cannot catch itself: its own, and that its page went."""
+"""Words of the errors that an expression cannot catch: its syntax, and a page that went."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a visit's pages are shown.
+    """The form in which a visit's pages are shown.
 
     Attributes:
         tree: one of `reading.TREES`.

@@ -39,7 +39,7 @@ from agentgym_envs.browsing.tree_rules import collapse
 from agentgym_envs.browsing.typing_rules import SET_AT_ONCE, typed_text
 
 Demand = Submission | str | None
-"""What the browser is to open: what a form sends, an address, or nothing."""
+"""A navigation that the browser is to make: to a sent form, to an address, or None."""
 
 _CONTROLS = frozenset({"a", "button", "input", "select", "textarea", "label", "option"})
 _STOPS = frozenset({"a", "button", "input", "select", "textarea"})

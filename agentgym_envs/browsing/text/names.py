@@ -18,7 +18,7 @@ FROM_CONTENT = frozenset({
     "link", "button", "heading", "option", "tab", "term", "menuitem", "menuitemcheckbox",
     "menuitemradio", "checkbox", "radio", "switch", "treeitem", "tooltip",
 })  # fmt: skip
-"""Roles that are named by what the element contains."""
+"""Roles that take their name from the element's content."""
 
 _LABELLED = frozenset({"input", "select", "textarea", "meter", "progress", "output", "button"})
 _BUTTON_NAMES = {"submit": "Submit", "reset": "Reset", "image": "Submit"}

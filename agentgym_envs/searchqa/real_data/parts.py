@@ -49,7 +49,7 @@ PARTS: tuple[Part, ...] = (
     Part("nq", "validation", ("nq/dev.jsonl",), 221328, 230085),
     Part("triviaqa", "validation", ("triviaqa/dev.jsonl",), 230085, 238922),
 )
-"""All parts; their ranges follow one another without a gap."""
+"""All parts. Their ranges follow one another without a gap."""
 
 FILES = tuple(name for part in PARTS for name in part.files)
 """Every file that may be read."""

@@ -22,10 +22,10 @@ VISIBLE = (
     "(p.visibility = 'public' OR (p.visibility = 'internal' AND ? > 0) OR EXISTS "
     "(SELECT 1 FROM members v WHERE v.project_id = p.id AND v.user_id = ?))"
 )
-"""Condition on projects `p`; takes the visitor's id twice, 0 for strangers."""
+"""Condition on projects `p`. It takes the visitor's id twice, 0 for strangers."""
 
 VISIBLE_ISSUE = "(NOT i.confidential OR ? OR ? IN (i.author_id, i.assignee_id))"
-"""Condition on issues `i` of one project; takes `Project.issue_rights`."""
+"""Condition on issues `i` of one project. It takes `Project.issue_rights`."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Project:
         return not self.row["archived"] and self.ranks(role)
 
     def require(self, role: str, *, unless: bool = False) -> None:
-        """Let through whom `allows` lets do this, and everybody if `unless` holds.
+        """Let through those whom `allows` lets do this, and all if `unless` holds.
 
         Raises:
             Forbidden: the visitor's role is too small, or the project is archived.

@@ -18,7 +18,7 @@ from agentgym_envs.sites.gitlab.site import SITE
 from agentgym_envs.sites.web import RequestContext
 
 GIVEN_ROLES = ROLES[:-1]
-"""What members can be; there is one owner."""
+"""Roles that a member can be given. There is one owner."""
 
 
 @SITE.get("/~{owner}/{slug}/members")

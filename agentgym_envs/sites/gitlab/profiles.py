@@ -13,7 +13,10 @@ from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.web import RequestContext
 
 RESERVED = ("follow", "followers", "following")
-"""What a project cannot be called, since these pages of people are; `projects` comes after them."""
+"""Names that no project can have, as profiles have pages of these names.
+
+`projects` comes after them.
+"""
 
 _OWN_FIELDS = ("name", "status_text", "location", "bio")
 

@@ -27,7 +27,7 @@ STREETS = (
 
 @dataclass(frozen=True)
 class Point:
-    """Where a way can begin and end.
+    """A point where a way can begin and end.
 
     Attributes:
         kind: `"town"`, `"place"` or `"street"`.

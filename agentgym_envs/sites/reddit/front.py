@@ -45,7 +45,7 @@ _TABLES = {
 
 @SITE.get("/")
 def front(context: RequestContext) -> Response:
-    """Show everybody's posts, or those of the communities that the user follows."""
+    """Show the posts of all communities, or of those that the user follows."""
     feed = context.field("feed")
     if context.user is None or feed not in ("all", "subscribed"):
         feed = "all"

@@ -14,7 +14,7 @@ from agentgym_envs.sites.web import RequestContext
 PAGE_SIZE = 10
 
 SORTS = {"hot": "Hot", "new": "New", "top": "Top", "comments": "Most commented"}
-"""Orders of posts and what they are called."""
+"""Orders of posts and their labels."""
 
 RANGES = {"": "Any time", "1": "24 hours", "7": "7 days", "30": "30 days", "365": "A year"}
 """Days that the posts of a list may be old."""

@@ -17,7 +17,7 @@ THREADS_PER_PAGE = 6
 _DEEPEST = 12  # replies below are shown beside each other, so that no page nests without end
 
 SORTS = {"best": "Best", "new": "Newest", "old": "Oldest"}
-"""Orders of comments and what they are called."""
+"""Orders of comments and their labels."""
 
 _VOTES = {"1": 1, "-1": -1, "0": 0}
 _COMMENTS = (

@@ -24,7 +24,7 @@ COLUMNS = (
     "(SELECT name FROM categories WHERE id = p.category_id) AS category, "
     f"{_COST} AS cost, (SELECT count(*) {_APPROVED}) AS reviews, {_STARS} AS stars"
 )
-"""What a list shows of products p: `cost` is what is paid, `stars` the mean or NULL."""
+"""Columns of products p in a list: `cost` is the sales price, `stars` the mean or NULL."""
 _ORDERS = {
     "featured": ("Featured", "p.id"),
     "price": ("Price: low to high", "cost, p.id"),

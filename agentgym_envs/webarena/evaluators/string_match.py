@@ -27,8 +27,10 @@ IMPOSSIBLE = "N/A"
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _APART = r"\s;@#$%&?!*()\[\]{}<>\"`\u00ab\u00bb\u2012-\u2015\u2018\u2019\u201c-\u201e"
-"""Characters that make a token of what stands beside them, as the tokenizer of the original has it
-(NLTK's, after the Penn Treebank)."""
+"""Characters that are tokens of their own in the original's tokenizer.
+
+It is NLTK's, after the Penn Treebank.
+"""
 _BEFORE = rf"(?:^|^'|(?<=[{_APART}])|(?<=\W')|(?<=--)|(?<=\.\.))"
 _AFTER = rf"(?=$|[{_APART}]|--|\.\.|[:,](?!\d)|'(?:s|m|d|ll|re|ve)?(?:\s|$)|\.[\])}}>\"'\s]*$|\.\s)"
 _NO_JUDGE = "whether the answer means the same is for a judge, and there is none"

@@ -57,7 +57,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Ending:
-    """How an episode ended.
+    """The end of an episode, for an evaluator.
 
     Attributes:
         intent: the task.

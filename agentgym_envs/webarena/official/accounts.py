@@ -37,7 +37,7 @@ ACCOUNTS: Mapping[str, Account] = {
     "reddit": Account("MarvelsGrantMan136", "test1234", "/login"),
     "gitlab": Account("byteblaze", "hello1234", "/users/sign_in"),
 }
-"""WebArena's published accounts; the map and the encyclopedia have none."""
+"""WebArena's published accounts. The map and the encyclopedia have none."""
 
 
 LOG_INS = ("form", "header")
@@ -47,8 +47,10 @@ AUTO_LOGIN: Mapping[str, str] = {
     "shopping_admin": "X-M2-Admin-Auto-Login",
     "reddit": "X-Postmill-Auto-Login",
 }
-"""The headers by which the images of `webarena-verified` sign in whoever sends
-`username:password`; the other sites have none."""
+"""The headers by which the images of `webarena-verified` sign in `username:password`.
+
+The other sites have none.
+"""
 
 
 def read_accounts(value: Any) -> dict[str, Account]:

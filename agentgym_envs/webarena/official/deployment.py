@@ -22,7 +22,7 @@ from agentgym_envs.webarena.tasks.files import WebTask
 SITES = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "homepage")
 
 ENVIRONMENT = "environment"
-"""As `sites=`: the addresses stand in WebArena's environment variables, `SHOPPING` and so on."""
+"""A `sites=` that reads WebArena's environment variables, `SHOPPING` and so on."""
 
 COOKIES_SECONDS = 600.0
 """Lifetime of a log-in. The shop's administration forgets it soonest."""

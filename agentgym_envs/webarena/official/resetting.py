@@ -12,10 +12,10 @@ from agentgym_envs.webarena.option_values import load_option
 from agentgym_envs.webarena.tasks.files import WebTask
 
 ResetHook = Callable[[WebTask], object]
-"""Puts the sites back; it is given the task that has changed them, or may have."""
+"""Puts the sites back, given the task that has changed them, or may have."""
 
 WHEN = ("changed", "always")
-"""When sites are put back: if the task before may have changed one, or before every task."""
+"""Times of a reset: once the task before may have changed a site, or before every task."""
 
 _SECONDS = 900.0
 """Time limit of an address, in seconds. GitLab needs minutes to start."""

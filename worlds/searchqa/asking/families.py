@@ -20,7 +20,7 @@ SPLIT_SIZES: dict[str, dict[str, int]] = {
     "validation": dict(zip(FAMILIES, (140, 140, 130, 150, 150, 190, 100), strict=True)),
     "test": dict(zip(FAMILIES, (520, 520, 450, 540, 540, 640, 340), strict=True)),
 }
-"""How many questions of each family a split holds."""
+"""Number of questions of each family, by split."""
 
 PAPER_SIZES = dict(zip(FAMILIES, (50, 50, 50, 50, 50, 100, 50), strict=True))
 """The sizes of AgentGym-RL's test panel (arXiv 2509.08755)."""
@@ -29,7 +29,7 @@ _SHARE_PER_STRUCTURE = 0.06
 _SHARE_PER_ANSWER = 0.005
 _SHARE_PER_BOTH = 0.001
 _SHARE_PER_COIN = 0.03
-"""Of questions that a guess answers every second time: which of two, and yes or no."""
+"""Share of questions that a guess answers every second time: which of two, and yes or no."""
 _MAX_TRIES = 400_000
 
 

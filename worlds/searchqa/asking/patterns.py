@@ -47,7 +47,7 @@ KIN: dict[str, tuple[str, str]] = {word: (one, two) for word, (one, two) in _TAB
 """Kinship that has a word of its own, as two relations."""
 
 COMPARISONS: tuple[tuple[str, str, str, str, str], ...] = tuple(map(tuple, _TABLE["comparisons"]))
-"""Kind, relation, which end wins, and the noun and clause for that: "city", "was founded first"."""
+"""Kind, relation, winning end, and the noun and clause for it: "city", "was founded first"."""
 
 SAMENESS: tuple[tuple[str, str, tuple[str, ...]], ...] = tuple(
     (kind, relation, tuple(asks))

@@ -34,7 +34,7 @@ SHOWN = 3
 _COMMON = 0.04
 """A word in this share of a kind's names, such as `gazette`, does not distinguish them."""
 _PRIOR = 0.15
-"""How many of those in a role may have the same word or country, such as an occupation."""
+"""Largest share of those in a role with the same word or country, such as an occupation."""
 _WORD = re.compile(r"\w+")
 
 

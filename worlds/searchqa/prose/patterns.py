@@ -19,8 +19,10 @@ FILLERS: dict[str, Patterns] = {}
 ASIDES: dict[str, Patterns] = {}
 """Sentences about an entity that another's document mentions, by its kind."""
 LINKS: dict[tuple[str, ...], Patterns] = {}
-"""Sentences about links to an entity: by its kind, or `*`, the relation, and in some cases the
-kind of the other."""
+"""Sentences about links to an entity.
+
+The keys are its kind, or `*`, the relation, and in some cases the kind of the other.
+"""
 
 
 def _expanded(patterns: Iterable[str], shared: dict[str, Any]) -> Patterns:

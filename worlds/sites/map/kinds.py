@@ -1,4 +1,4 @@
-"""How many places of a kind the towns have, and when these open."""
+"""Numbers of the towns' places of each kind, and their opening hours."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ _WORDS = read_words("sites/map/words.toml")
 
 STREET_NAMES: tuple[str, ...] = _WORDS["street_names"]
 CENTRAL_STREETS: tuple[str, ...] = _WORDS["central_streets"]
-"""Every town has these; they cross in the centre."""
+"""Streets of every town, which cross in its centre."""
 
 OPERATORS: tuple[str, ...] = _WORDS["operators"]
 COLOURS: tuple[str, ...] = _WORDS["colours"]

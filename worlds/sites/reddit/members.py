@@ -17,7 +17,7 @@ from worlds.words import read_words
 _WORDS = read_words("sites/reddit/members.toml")
 
 HOME_FORUMS: tuple[str, ...] = _WORDS["home_forums"]
-"""Where the agent's user writes."""
+"""Communities in which the agent's user writes."""
 
 _BIOS: tuple[str, ...] = _WORDS["bios"]
 _RULES: tuple[str, ...] = _WORDS["rules"]

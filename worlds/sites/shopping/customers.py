@@ -22,7 +22,7 @@ AGENT_ADDRESSES = (
     ("Otto Halden", "52 Quarry Road", "Granite Bay", "0555 267 1935"),
     ("Petra Lovell", "31 Swan Street", "Northcliff", "0555 602 7750"),
 )
-"""Name, street, town, phone; the first one is the default."""
+"""Name, street, town, phone. The first one is the default."""
 
 ADMIN_ROLES: tuple[str, ...] = _WORDS["admin_roles"]
 

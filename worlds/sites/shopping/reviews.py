@@ -18,7 +18,7 @@ from worlds.words import read_words
 _WORDS = read_words("sites/shopping/reviews.toml")
 
 ASPECTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = _WORDS["aspects"]
-"""Praise and complaint; each sentence holds its aspect's word."""
+"""Praise and complaint by aspect. Each sentence holds its aspect's word."""
 
 REVIEWS = 4000
 REVIEWS_OF_AGENT = 14

@@ -48,7 +48,7 @@ def _open_order(screen: Screen, number: str) -> Iterator[ExpertMove]:
 
 
 class DriveToParcel(Template):
-    """How long one drives to where an order is delivered."""
+    """The drive to the address that an order is delivered to, in minutes."""
 
     number = 130
     sites = ("shopping", "map")

@@ -120,7 +120,7 @@ _OWNERS = (
 
 
 _ORDERS = {"most starred": "star_count DESC", "newest": "created_at DESC", "oldest": "created_at"}
-"""Which of somebody's projects comes first, and in which order."""
+"""Rules that choose one of somebody's projects, and their order in the database."""
 
 
 class StarAuthorsProject(Template):

@@ -20,7 +20,7 @@ _WORDS = " looks after this project"
 
 
 class WhomToAsk(Template):
-    """Who maintains a project. Its README, its code owners and its owner agree."""
+    """A project's maintainer. Its README, its code owners and its owner agree."""
 
     number = 185
     sites = (SITE,)

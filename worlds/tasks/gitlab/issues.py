@@ -213,7 +213,7 @@ _SOMEBODY = (
     *("she ", " he ", "they", "person", "user", "somebody", "someone", "assign", "is not", "isn't"),
     *("- not a", "no member", "no such", "offered"),
 )
-"""How a reason says that it is about somebody else than the agent."""
+"""Words of reasons that the person is not the agent."""
 
 
 _CLOSED = (
@@ -299,4 +299,4 @@ _NO_RIGHT = (
     *("guest", "reporter"),
     *("member", "access", "authoris", "authoriz", "privilege", "option to reopen", "its author"),
 )
-"""How a reason says that somebody may not do it."""
+"""Words of reasons that somebody lacks the permission."""

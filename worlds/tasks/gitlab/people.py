@@ -240,7 +240,7 @@ _ONESELF = (
     *("my own", "your own", "is me", "was me", "your account", "my account", "i'm the author"),
     *("same user", "same account", "same person", "mira halden"),
 )
-"""How a reason says that somebody is the agent's own user."""
+"""Words of reasons that somebody is the agent's own user."""
 
 
 FINISH_TODOS_REASONS = {

@@ -94,7 +94,7 @@ MOST_UNASSIGNED_WHAT = {
 
 
 class MostUnassigned(Template):
-    """Which of three projects has the most open issues without an assignee."""
+    """The one of three projects with the most open issues without an assignee."""
 
     number = 117
     sites = (SITE,)
@@ -138,7 +138,7 @@ class MostUnassigned(Template):
 
 
 class StarsTogether(Template):
-    """How many stars several projects have together."""
+    """The number of stars that several projects have together."""
 
     number = 124
     sites = (SITE,)

@@ -17,7 +17,7 @@ from worlds.tasks.template import Case, Template, World
 
 
 class OpenAtTime(Template):
-    """How many places of a kind are open at a moment of the week."""
+    """The number of places of a kind that are open at a moment of the week."""
 
     number = 63
     sites = ("map",)

@@ -175,4 +175,4 @@ _NOTHING = ("no place", "no such", "no house", "no number", "no building", "no a
             "no result", "no match", "none ", "not exist", "n't exist", "nothing", "not find",
             "n't find", "not found", "be found", "not list", "n't list", "not on the map",
             "n't on the map")  # fmt: skip
-"""How a reason says that there is no such place."""
+"""Words of reasons that there is no such place."""

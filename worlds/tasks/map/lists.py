@@ -174,7 +174,7 @@ _NOT_THERE = ("not on", "n't on", "not in", "n't in", "not saved", "n't saved", 
               "not found", "be found", "not part", "no such place", "no place", "no entry",
               "none of", "another list", "absent", "missing", "without", " lack", "not among",
               "n't among", "never")  # fmt: skip
-"""How a reason says that something is not on a list."""
+"""Words of reasons that something is not on a list."""
 
 
 class RemoveKind(Template):

@@ -70,7 +70,7 @@ class NearestPhone(Template):
 
 
 class ClosingTime(Template):
-    """When a place closes on a day."""
+    """The time at which a place closes on a day."""
 
     number = 74
     sites = ("map",)

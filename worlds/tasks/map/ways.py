@@ -16,7 +16,7 @@ _CLEAR_MINUTES = 3  # between the best and the second best
 
 
 class DriveMinutes(Template):
-    """How long one drives between two places in different towns."""
+    """The drive between two places in different towns, in minutes."""
 
     number = 60
     sites = ("map",)
@@ -52,7 +52,7 @@ class DriveMinutes(Template):
 
 
 class QuickestTown(Template):
-    """Which of several towns one reaches first by car."""
+    """The one of several towns that a car reaches first."""
 
     number = 61
     sites = ("map",)
@@ -89,7 +89,7 @@ class QuickestTown(Template):
 
 
 class DetourLength(Template):
-    """How much longer a drive gets through a third town."""
+    """The length that a third town adds to a drive."""
 
     number = 67
     sites = ("map",)
@@ -176,7 +176,7 @@ NEAREST_AIRPORT_MODES = {
 
 
 class NearestAirport(Template):
-    """Which town with an airport one reaches first by car or bicycle."""
+    """The town with an airport that a car or a bicycle reaches first."""
 
     number = 69
     sites = ("map",)

@@ -75,7 +75,7 @@ class TopPostComments(Template):
 
 
 class BusiestAuthor(Template):
-    """Who wrote most of a community's newest posts."""
+    """The author of most of a community's newest posts."""
 
     number = 88
     sites = (SITE,)
@@ -115,7 +115,7 @@ class BusiestAuthor(Template):
 
 
 class NegativeComments(Template):
-    """How many comments of a thread are below zero, and how the best one does."""
+    """The number of a thread's comments below zero, and the score of the best one."""
 
     number = 91
     sites = (SITE,)
@@ -152,7 +152,7 @@ def _writers_on(screen: Screen) -> list[str]:
 
 
 class PeopleInThread(Template):
-    """How many people took part in a thread, and how often its author answered there."""
+    """The number of people in a thread, and of its author's answers there."""
 
     number = 99
     sites = (SITE,)
@@ -192,7 +192,7 @@ def _writer(remark: Remark) -> str:
 
 
 class BestCommenters(Template):
-    """Who got many points for a comment of a thread."""
+    """The authors of comments with many points in a thread."""
 
     number = 191
     sites = (SITE,)

@@ -177,7 +177,7 @@ def offer(body: str) -> tuple[int, str]:
 
 
 class CheapestSale(Template):
-    """Where the cheapest or dearest offer of a community must be fetched."""
+    """The town of a community's cheapest or dearest offer."""
 
     number = 96
     sites = (SITE,)

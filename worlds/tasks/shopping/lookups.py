@@ -93,7 +93,7 @@ def _stars_of(screen: Screen, word: str) -> list[int]:
 
 
 class WordInReviews(Template):
-    """How many reviews use a word, and how many stars these give."""
+    """The number of reviews that use a word, and their stars."""
 
     number = 1
     sites = (SITE,)
@@ -252,7 +252,7 @@ class PriceByWeight(Template):
 
 
 class CountUnderFilters(Template):
-    """How many products fulfil several conditions."""
+    """The number of products that fulfil several conditions."""
 
     number = 18
     sites = (SITE,)

@@ -30,7 +30,7 @@ ORDERS = {
     "the most reviewed first": ("reviews", "Most reviewed"),
     "the newest first": ("newest", "Newest"),
 }
-"""How a goal words the order of a list: its name in addresses, and on the page."""
+"""A list's order in the words of a goal: its name in addresses, and on the page."""
 
 
 class SecondPageOfList(Template):

@@ -44,7 +44,7 @@ def _month_of(date: str) -> int:
 
 
 class SpentInMonths(Template):
-    """How much was spent in some months."""
+    """The sum of the orders of some months."""
 
     number = 3
     sites = (SITE,)
@@ -198,7 +198,7 @@ def _line_of(screen: Screen, product: str) -> tuple[int, int]:
 
 
 class BoughtInYears(Template):
-    """How many of a product were bought in a year or two, over several orders, and for how much."""
+    """The quantity and the price of a product bought in a year or two, over several orders."""
 
     number = 19
     sites = (SITE,)

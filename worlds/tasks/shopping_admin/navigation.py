@@ -77,7 +77,7 @@ MOST = {
     "with the highest price per piece": ("price", "Price"),
     "that was bought in the largest quantity": ("quantity", "Quantity"),
 }
-"""Which product of an order: the column of its table, and of the page."""
+"""Rules that choose a product of an order: the column of its table, and of the page."""
 
 
 class BoughtProduct(Template):
@@ -184,4 +184,4 @@ _NO_ORDERS = ("no order", "not have any order", "n't have any order", "not order
               "without any order", "zero order", "0 order", "orders: 0", "ordered nothing",
               "has none", "is empty", "no purchase", "not bought", "n't bought",
               "yet to")  # fmt: skip
-"""How a reason says that there are no orders at all."""
+"""Words of reasons that there are no orders at all."""

@@ -172,7 +172,7 @@ _UNKNOWN = ("no order with number", "no order with this number", "no order with 
             "none of", "have an order", "not there", "n't there", "no record", "not in the",
             "n't in the", "invalid order",
             "number is invalid", "number is not", "number isn't", "is missing")  # fmt: skip
-"""How a reason says that there is no such order."""
+"""Words of reasons that there is no such order."""
 
 
 class RedirectUnknownOrder(Template):

@@ -19,7 +19,7 @@ from worlds.tasks.shopping_admin.steps import (
 from worlds.tasks.template import Case, Template, World
 
 _LEAST = range(6, 13)
-"""So many reviews may be asked for: some brands have products with as many, some have none."""
+"""Least numbers of reviews in goals: some brands have such products, some have none."""
 
 
 def _ratings(world: World, brand: str) -> list[sqlite3.Row]:

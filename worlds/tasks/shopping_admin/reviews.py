@@ -21,7 +21,7 @@ from worlds.tasks.template import Case, Template, World
 
 
 class Complaints(Template):
-    """Who complains about something in the products of a brand."""
+    """The reviewers who complain about something in the products of a brand."""
 
     number = 35
     sites = (SITE,)

@@ -68,7 +68,7 @@ class BestSeller(Template):
 
 
 class CountOrders(Template):
-    """How many orders of a status and size there were in a month."""
+    """The number of orders of a status and size in a month."""
 
     number = 31
     sites = (SITE,)

@@ -17,7 +17,7 @@ _NO_LIMIT = 1_000_000
 """Turns of an episode where the original's server has no limit: its clients count them."""
 
 KEYS = frozenset(("id", "env_idx"))
-"""What a request of AgentGym's holds, and one of OpenEnv's never."""
+"""Keys of AgentGym's requests that OpenEnv's never hold."""
 
 
 class _Wire(Protocol):

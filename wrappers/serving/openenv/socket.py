@@ -29,10 +29,10 @@ KINDS = ("reset", "step", "state", "close", "mcp")
 _TRY_AGAIN = 1013
 _GOING_AWAY = 1001
 _SERVICE_RESTART = 1012
-"""What uvicorn ends connections with where it is told to stop."""
+"""The code with which uvicorn closes connections when it is stopped."""
 
 Reply = Callable[[Session, str | bytes], Awaitable[str | None]]
-"""Answers one text of the client; None ends the connection, an empty answer is not sent."""
+"""Answers one text of the client. None ends the connection, an empty answer is not sent."""
 
 
 async def serve_frames(

@@ -14,7 +14,7 @@ TYPES = ("list_tools", "call_tool")
 """The types of actions that ask for tools, in a step."""
 
 _RESERVED = ("reset", "step", "state", "close")
-"""Names that OpenEnv keeps for itself; a verb of such a name is called `do_close`."""
+"""Names that OpenEnv keeps for itself. A verb of such a name is called `do_close`."""
 
 
 class ToolError(ValueError):
