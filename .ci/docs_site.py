@@ -83,45 +83,47 @@ def on_config(config: Any) -> None:
         pages = re.findall(r"^- \[(.+?)\]\((.+?)\)", body, flags=re.M)
         entries = [{title: link.replace(f"../{CARD}", CARD_PAGE)} for title, link in pages]
         groups.append({heading: entries})
-    config.nav = [*groups, {"API reference": [f"api/{name}.md" for name in reference()]}]
+    config.nav = [*groups, {"API reference": [f"api/{package}.md" for package in PACKAGES]}]
 
 
-def reference() -> dict[str, list[str]]:
-    """Return the public names by room, refusing names without a docstring."""
+def reference() -> dict[str, dict[str, list[str]]]:
+    """Return each package's public names by room, refusing names without a docstring."""
     loader = griffe.GriffeLoader(search_paths=[str(ROOT)])
     for package in PACKAGES:
         loader.load(package)
     loader.resolve_aliases(external=False)
-    pages: dict[str, list[str]] = {}
-    for package in PACKAGES:
+    pages: dict[str, dict[str, list[str]]] = {package: {} for package in PACKAGES}
+    for package, rooms in pages.items():
         further = [name for name in FURTHER if name.startswith(f"{package}.")]
         names = list(public_names(package))
         if not names:
             raise PluginError(f"{package}/__init__.py imports or lists no public names")
         for name in [*names, *further]:
-            pages.setdefault(room(name), []).append(name)
+            rooms.setdefault(room(name), []).append(name)
     missing = [
         path
-        for names in pages.values()
+        for rooms in pages.values()
+        for names in rooms.values()
         for name in names
         for path in undocumented(loader.modules_collection[name])
     ]
     if missing:
         raise PluginError(f"public names without a docstring: {', '.join(missing)}")
-    return dict(sorted(pages.items()))
+    return pages
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the reference's pages and the model card, which lies outside `docs/`."""
-    for name, items in reference().items():
-        imports = []
-        for item in items:
-            module, _, public = item.rpartition(".")
-            home = module if item in FURTHER else name.partition(".")[0]
-            imports.append(f"from {home} import {public}\n")
-        entries = "\n".join(f"::: {item}\n" for item in items)
-        text = f"# {name}\n\n```python\n{''.join(imports)}```\n\n{entries}"
-        files.append(File.generated(config, f"api/{name}.md", content=text))
+    for package, rooms in reference().items():
+        text = f"# {package}\n"
+        for name, items in sorted(rooms.items()):
+            imports = []
+            for item in items:
+                module, _, public = item.rpartition(".")
+                imports.append(f"from {module if item in FURTHER else package} import {public}\n")
+            text += f"\n## {name}\n\n```python\n{''.join(imports)}```\n\n"
+            text += "\n".join(f"::: {item}\n" for item in items)
+        files.append(File.generated(config, f"api/{package}.md", content=text))
     card = (ROOT / CARD).read_text("utf-8")
     files.append(File.generated(config, CARD_PAGE, content=card))
     return files

@@ -11,7 +11,7 @@ from tests import words
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
 MAX_WORDS = 60_000
-MAX_RESULTS_WORDS = 675
+MAX_RESULTS_WORDS = 600
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, "worlds", "lab"])

@@ -1,4 +1,4 @@
-"""The table of families in `docs/howto/chat_templates.md`, from the templates that TRL ships.
+"""The table of families in `docs/howto/history.md`, from the templates that TRL ships.
 
 `python -m tests.trainers.tokens.template_table` prints it.
 """

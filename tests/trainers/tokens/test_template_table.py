@@ -4,7 +4,7 @@ import pytest
 
 from tests.trainers.tokens.template_table import table
 
-PAGE = Path(__file__).parents[3] / "docs/howto/chat_templates.md"
+PAGE = Path(__file__).parents[3] / "docs/howto/history.md"
 
 
 @pytest.mark.full
