@@ -218,7 +218,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _baselines(env: EnvArguments, result: EvalResult) -> list[Baseline]:
     """Return the strongest baseline of each environment that is made without further arguments."""
-    if env.extra_kwargs or env.wrapper:
+    if env.extra_kwargs or env.wrapper or env.actions_per_turn > 1:
         return []
     baselines = [
         strongest(

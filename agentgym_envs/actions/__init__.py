@@ -10,6 +10,7 @@ from agentgym_envs.actions.formats import (
     PlainParser,
     ReactParser,
     make_parser,
+    parse_several,
 )
 from agentgym_envs.actions.markup import CUT_THOUGHT, NO_END, strip_thinking
 from agentgym_envs.actions.verbs import ActionVerb
@@ -30,6 +31,7 @@ __all__ = [
     "clean_action",
     "last_labelled",
     "make_parser",
+    "parse_several",
     "strip_thinking",
     "unwrap",
     "unwrap_block",

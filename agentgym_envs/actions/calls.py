@@ -1,4 +1,4 @@
-"""Reads the one function call of a completion, in the forms that language models write.
+"""Reads the function calls of a completion, in the forms that language models write.
 
 They are a JSON object `{"name": ..., "arguments": {...}}` in its many spellings, and the markup of
 the families of `markup.toml`.
@@ -36,27 +36,36 @@ _WORDS_BESIDE = LABELS - {"id", "index", "status", "content"}
 
 
 def read_call(turn: str, names: Sequence[str] = ()) -> Call:
-    """Return the only call of a policy's turn.
+    """Return the only call of a policy's turn. The same call twice is one.
 
-    The same call twice is one. Nothing counts behind an answer of the environment that the policy
-    has invented.
+    Raises:
+        InvalidAction: as `read_calls`, or there are several.
+    """
+    calls = read_calls(turn, names)
+    if any(call != calls[0] for call in calls):
+        raise InvalidAction(
+            f"Your answer holds {len(calls)} function calls; write one and leave out the others."
+        )
+    return calls[0]
+
+
+def read_calls(turn: str, names: Sequence[str] = ()) -> list[Call]:
+    """Return the calls of a policy's turn, in their order.
+
+    Nothing counts behind an answer of the environment that the policy has invented.
 
     Args:
         turn: the text.
         names: the functions'.
 
     Raises:
-        InvalidAction: there is none, or there are several, or it holds what no call has.
+        InvalidAction: there is none, or one holds what no call has.
     """
     text = turn[:_MOST_READ]
     calls = _calls(text[: result_start(text)] or text, names)
     if not calls:
         raise InvalidAction(f"Your answer holds no JSON object {FORM}.")
-    if any(call != calls[0] for call in calls):
-        raise InvalidAction(
-            f"Your answer holds {len(calls)} function calls; write one and leave out the others."
-        )
-    return calls[0]
+    return calls
 
 
 def _calls(text: str, names: Sequence[str]) -> list[Call]:

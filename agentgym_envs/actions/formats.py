@@ -10,11 +10,12 @@ import json
 import re
 import textwrap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
-from agentgym_envs.actions.calls import read_call
-from agentgym_envs.actions.literals import Call, is_program, python_call, short_name
+from agentgym_envs.actions.calls import read_call, read_calls
+from agentgym_envs.actions.literals import Call, is_program, python_call, run_calls, short_name
 from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
 from agentgym_envs.actions.verbs import ActionVerb, shown
 from agentgym_envs.actions.wrapping import (
@@ -24,6 +25,7 @@ from agentgym_envs.actions.wrapping import (
     is_action,
     is_bare,
     last_labelled,
+    listed_actions,
     read_action,
 )
 from agentgym_envs.errors import InvalidAction
@@ -170,16 +172,7 @@ class CodeParser:
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
         turn = turn_of(completion)
-        text = turn[: result_start(turn)] or turn
-        texts = [textwrap.dedent(block["inner"]).strip() for block in _BLOCK.finditer(text)]
-        widest = _WIDEST_BLOCK.search(text)
-        if widest and "```" in widest[1] and is_program(widest[1]):  # fences in its strings
-            texts = [widest[1]]
-        blocks = list(dict.fromkeys(texts)) or [text]
-        if len(blocks) > 1:
-            raise InvalidAction(
-                f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
-            )
+        block, is_fenced = _code(turn)
         calls: dict[str, Call] = {}
         names = [verb.name for verb in self.verbs]
 
@@ -191,8 +184,8 @@ class CodeParser:
             return True
 
         # A program in a block has no dress: a call in its comments is none.
-        code = blocks[0] if texts and is_program(blocks[0]) else find_action(blocks[0], is_call)
-        call = calls[code] if code in calls else python_call(blocks[0], names)
+        code = block if is_fenced and is_program(block) else find_action(block, is_call)
+        call = calls[code] if code in calls else python_call(block, names)
         refuse_open_thought(turn, _texts(call))
         return _built(self.verbs, call)
 
@@ -201,6 +194,29 @@ class CodeParser:
         verb, arguments = _verb_of(self.verbs, action)
         comment = "".join(f"# {line}\n" for line in thought.splitlines())
         return f"```python\n{comment}{verb.call(arguments)}\n```"
+
+
+def parse_several(parser: ActionParser, completion: str, verbs: Sequence[ActionVerb]) -> list[str]:
+    """Return the plain actions of a completion that may hold several, in their order.
+
+    These are several calls, or the parts of a list as `listed_actions` reads it. Everything else is
+    one action, read by the parser.
+
+    Raises:
+        InvalidAction: there is none.
+    """
+    turn, names = turn_of(completion), [verb.name for verb in verbs]
+    calls: list[Call] = []
+    if isinstance(parser, FunctionCallParser):
+        calls = read_calls(turn, names)
+    elif isinstance(parser, CodeParser):
+        with suppress(InvalidAction):  # of a call in prose, which the parser reads
+            calls = run_calls(_code(turn)[0], names)
+    else:
+        return listed_actions(turn, verbs) or [parser.parse(completion)]
+    if len(calls) < 2:
+        return [parser.parse(completion)]
+    return [_built(verbs, call) for call in calls]
 
 
 def make_parser(action_format: str, verbs: Sequence[ActionVerb]) -> ActionParser:
@@ -233,6 +249,25 @@ def free_texts(action: str, verbs: Sequence[ActionVerb]) -> list[str]:
         if arguments is not None:
             return [str(arguments[name]) for name in verb.free_text]
     return []
+
+
+def _code(turn: str) -> tuple[str, bool]:
+    """Return the only fenced block of a turn, or the whole, and whether it is a block.
+
+    Raises:
+        InvalidAction: there are several blocks.
+    """
+    text = turn[: result_start(turn)] or turn
+    texts = [textwrap.dedent(block["inner"]).strip() for block in _BLOCK.finditer(text)]
+    widest = _WIDEST_BLOCK.search(text)
+    if widest and "```" in widest[1] and is_program(widest[1]):  # fences in its strings
+        texts = [widest[1]]
+    blocks = list(dict.fromkeys(texts)) or [text]
+    if len(blocks) > 1:
+        raise InvalidAction(
+            f"Your answer holds {len(blocks)} fenced blocks; write one, leave out the others."
+        )
+    return blocks[0], bool(texts)
 
 
 def _texts(call: Call) -> list[str]:

@@ -109,10 +109,22 @@ def is_program(code: str) -> bool:
 
 
 def python_call(code: str, names: Sequence[str] = ()) -> Call:
-    """Return the one call of a piece of Python.
+    """Return the one call of a piece of Python. The same call twice is one.
 
-    It may stand anywhere in what runs of it: printed, awaited, returned, in a list or a function,
-    as a method's, or with a name. The same call twice is one.
+    Raises:
+        InvalidAction: as `run_calls`, or there are several.
+    """
+    calls = run_calls(code, names)
+    if any(call != calls[0] for call in calls):
+        raise InvalidAction(_ONE_CALL)
+    return calls[0]
+
+
+def run_calls(code: str, names: Sequence[str] = ()) -> list[Call]:
+    """Return the calls of a piece of Python, in their order.
+
+    They may stand anywhere in what runs of it: printed, awaited, returned, in a list or a function,
+    as a method's, or with a name.
 
     Args:
         code: the text.
@@ -130,9 +142,9 @@ def python_call(code: str, names: Sequence[str] = ()) -> Call:
     if not own and len(body) == 1:
         own = calls[:1]
     read = [_read(call) for call in own]
-    if not read or any(call != read[0] for call in read):
+    if not read:
         raise InvalidAction(_ONE_CALL)
-    return read[0]
+    return read
 
 
 def _run_nodes(node: ast.AST, called: Container[str]) -> Iterator[ast.AST]:

@@ -88,6 +88,7 @@ _INLINE_RESULT = re.compile(
 _QUOTED_LINES = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 _BOXED = re.compile(r"\\(?:boxed|fbox|text|texttt|textbf|mathrm)\s*\{")
 _PAIRS: tuple[tuple[str, str], ...] = tuple(map(tuple, WORDS["pairs"]))
+_NEXT_ACTION = re.compile(r",\s*(?:and\s+)?(?:then\s+)?|\s(?:and\s+)?then\s")
 _PLAIN = re.compile(
     r"(?!.*\s(?:because|in order to|so that|which)\s|.*\[[A-Z]+\]\Z)[\w\s,\[\]]*[\w\]]"
 )
@@ -435,6 +436,52 @@ def read_action(turn: str, verbs: Sequence[ActionVerb]) -> str:
     if "\n" in text and not all(verb.is_distinct for verb in verbs):
         text = next(dressed_parts(text), text)
     return clean_action(last_labelled(text, verbs) or text, verbs)
+
+
+def listed_actions(turn: str, verbs: Sequence[ActionVerb]) -> list[str]:
+    """Return the plain actions of a turn that lists several, or an empty list.
+
+    They stand in lines or between semicolons with nothing else among them, or are a text between
+    commas or "then" that holds nothing else. A comma may also belong to an action. A list is part
+    of the whole turn, or of the block behind the last `Action:`.
+    """
+    verbs = [verb for verb in verbs if verb.is_distinct]
+    text = turn[: result_start(turn)] or turn
+    labels = _labels(text)
+    if labels and labels[-1].content is not None:
+        text = labels[-1].content
+    elif labels:
+        text = _paragraph(_NEXT_LABEL.split(text[labels[-1].end :].strip())[0].strip())
+    if len(text) > MAX_CLEANED:
+        return []
+    for layer in layers(text, words=False):
+        parts = [part for part in re.split(r"[\n;]", layer) if part.strip()]
+        listed = [_enumerated(part, verbs) for part in parts]
+        places = [place for place, actions in enumerate(listed) if actions]
+        actions = [action for part in listed for action in part]
+        if len(actions) > 1 and places[-1] - places[0] == len(places) - 1:
+            return [_cleaned(action, verbs) for action in actions]
+    return []
+
+
+def _enumerated(line: str, verbs: Sequence[ActionVerb]) -> list[str]:
+    """Return the actions of a line that holds nothing else, or an empty list."""
+    actions: list[str] = []
+    start = end = 0
+    is_open = False  # the text from `start` on is no action yet: a comma stands in one
+    for gap in chain(_NEXT_ACTION.finditer(line), [None]):
+        stop = len(line) if gap is None else gap.start()
+        action = None if is_open else undressed(line[end:stop], lambda t: is_action(t, verbs))
+        if action is not None:
+            actions.append(action)
+            start = end
+        else:
+            action = undressed(line[start:stop], lambda t: is_action(t, verbs))
+            is_open = action is None
+            if action is not None:
+                actions[-1:] = [action]
+        end = stop if gap is None else gap.end()
+    return [] if is_open else actions
 
 
 def is_bare(text: str, verbs: Sequence[ActionVerb]) -> bool:

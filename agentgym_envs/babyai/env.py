@@ -50,6 +50,7 @@ class BabyAIEnv(GameEnv[DefaultGame | AgentGymGame]):
     instructions = instructions_for(SKILLS.verbs, list_actions=True)
     verbs = SKILLS.verbs
     default_max_turns = 20
+    shows_state = True
     source = SOURCE
     baselines = {"word_overlap": lambda env: word_overlap(env.game, seed=env.task.number)}
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {

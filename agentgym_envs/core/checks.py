@@ -21,6 +21,7 @@ _SET_BY_INIT = (
     "split",
     "compat",
     "action_format",
+    "actions_per_turn",
     "parser",
     "max_turns",
     "render_mode",

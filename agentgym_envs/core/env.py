@@ -20,6 +20,7 @@ from agentgym_envs.actions import (
     ActionParser,
     ActionVerb,
     make_parser,
+    parse_several,
     strip_thinking,
 )
 from agentgym_envs.actions.compat import StrippedTextParser
@@ -71,6 +72,9 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         task_set: the scenario's task set; None takes the class's own.
         split: where `reset` draws from when it is given no task.
         action_format: `"plain"`, `"react"`, `"function_call"` or `"code"`.
+        actions_per_turn: the most actions that a completion may hold. They are played in their
+            order up to one that is invalid or ends the episode, as one turn with the sum of their
+            rewards.
         max_turns: steps after which an episode is truncated; None takes `default_max_turns`.
         compat: None, or `"agentgym"` for the original's text, rewards and flags, in the formats
             `"plain"` and `"react"`.
@@ -116,6 +120,10 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     Under `compat` there may be others.
     """
 
+    shows_state: ClassVar[bool] = False
+    """An observation shows the whole state, so that a turn of several actions needs only the last
+    one's."""
+
     source: str
     """Names the data that the ids refer to, with a version."""
 
@@ -131,6 +139,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         *,
         split: str = "train",
         action_format: str = "plain",
+        actions_per_turn: int = 1,
         max_turns: int | None = None,
         compat: str | None = None,
         tasks: Sequence[str | int] | None = None,
@@ -157,9 +166,16 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
                 f"{action_format!r}: its own function calls and code have other verbs, arguments "
                 "and refusals. Take action_format='react', or leave compat out"
             )
+        actions_per_turn = whole_number("actions_per_turn", actions_per_turn, least=1)
+        if compat is not None and actions_per_turn > 1:
+            raise ValueError(
+                f"compat={compat!r} plays one action a turn as AgentGym does, got "
+                f"actions_per_turn={actions_per_turn}; leave one of the two out"
+            )
         self.split = split
         self.compat = compat
         self.action_format = action_format
+        self.actions_per_turn = actions_per_turn
         self.parser = make_parser(action_format, self.verbs)
         if self.is_agentgym_compat:
             self.parser = self.original_parsers.get(action_format, self.parser)
@@ -251,7 +267,14 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         """The instruction text with the action format's rules, or the text given in its place."""
         if self._text_env.system_prompt is not None:
             return self._text_env.system_prompt
-        return f"{self.instructions.strip()}\n\n{self.parser.instructions}"
+        rules = self.parser.instructions
+        if self.actions_per_turn > 1:
+            how = _SEVERAL.get(self.action_format, "separated by semicolons")
+            rules += (
+                f"\nInstead of one action you may give up to {self.actions_per_turn}, {how}. They "
+                "are played in their order, up to the first that is not possible."
+            )
+        return f"{self.instructions.strip()}\n\n{rules}"
 
     @own_property
     def is_agentgym_compat(self) -> bool:
@@ -357,13 +380,11 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         state.is_over = True  # stays so if `apply` raises: nobody knows then where the game stands
         try:
             try:
-                plain = self.__plain_action(action)
+                actions = self.__plain_actions(action)
             except InvalidAction as error:
-                outcome = self.reject(action, error)
+                outcome, info = self.__checked(self.reject(action, error))
             else:
-                outcome = self.apply(plain)
-            method = "play" if type(self).apply is TextEnv.apply else "apply"
-            info = checked_outcome(outcome, f"{type(self).__name__}.{method}")
+                outcome, info = self.__play_turn(actions)
         except Exception as error:
             error.add_note(f"raised in {self.task.task_id}, turn {state.turn}: {action[:200]!r}")
             raise
@@ -374,7 +395,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             truncated_by = self.__spent_limit()
         state.is_over = outcome.terminated or truncated_by is not None
         info = self.__info(info, truncated_by=truncated_by)
-        observation = self.__shown(outcome.observation, is_valid=info["is_valid_action"])
+        observation = self.__with_turn(outcome.observation)
         state.last = (action, observation)
         return (
             observation,
@@ -391,13 +412,46 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         action, observation = self._text_env.last
         return observation if action is None else f"> {action}\n{observation}"
 
-    def __plain_action(self, completion: str) -> str:
-        """Return the plain action of a completion, as the original reads it under `compat`."""
+    def __plain_actions(self, completion: str) -> list[str]:
+        """Return a completion's plain actions, as the original reads them under `compat`."""
         if not self.is_agentgym_compat:
             completion = strip_thinking(completion)
         if completion == CUT_THOUGHT:
             raise InvalidAction(NO_END)
-        return self.parser.parse(completion)
+        if self.actions_per_turn == 1:
+            return [self.parser.parse(completion)]
+        return parse_several(self.parser, completion, self.verbs)
+
+    def __play_turn(self, actions: Sequence[str]) -> tuple[Outcome, Mapping[str, Any]]:
+        """Play actions up to one that is invalid or ends the episode, and join their outcomes."""
+        blocks: list[str] = []
+        reward = 0.0
+        for action in actions[: self.actions_per_turn]:
+            outcome, info = self.__checked(self.apply(action))
+            blocks.append(f"> {action}\n{outcome.observation}")
+            reward += outcome.reward
+            if outcome.terminated or outcome.truncated or not info.get("is_valid_action", True):
+                break
+        if len(actions) == 1:
+            return outcome, info
+        rest = "; ".join(actions[len(blocks) :])
+        if self.shows_state:
+            del blocks[:-1]
+        if rest and not outcome.terminated:
+            blocks.append(f"Not played: {rest}")
+        return outcome._replace(observation="\n".join(blocks), reward=reward), info
+
+    def __checked(self, outcome: Outcome) -> tuple[Outcome, Mapping[str, Any]]:
+        """Return an outcome with the observation cut to its limit, and its info."""
+        method = "play" if type(self).apply is TextEnv.apply else "apply"
+        info = checked_outcome(outcome, f"{type(self).__name__}.{method}")
+        limit = self.max_observation
+        if limit is not None and not info.get("is_valid_action", True):
+            limit = min(limit, self.max_error)
+        shown = truncate(outcome.observation, limit)
+        return (
+            outcome if shown is outcome.observation else outcome._replace(observation=shown)
+        ), info
 
     def __spent_limit(self) -> str | None:
         """Return the turn limit that this turn has reached."""
@@ -405,12 +459,6 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         if turn >= self.max_turns:
             return "max_turns"
         return "horizon" if horizon is not None and turn >= horizon else None
-
-    def __shown(self, observation: str, *, is_valid: bool) -> str:
-        limit = self.max_observation
-        if limit is not None and not is_valid:
-            limit = min(limit, self.max_error)
-        return self.__with_turn(truncate(observation, limit))
 
     def __with_turn(self, observation: str) -> str:
         state = self._text_env
@@ -447,5 +495,11 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         state.score = info["score"]
         return info
 
+
+_SEVERAL = {
+    "function_call": "one JSON object after the other",
+    "code": "a call a line",
+}
+"""How the formats that call functions write several actions in one answer."""
 
 _METHODS = frozenset(name for name in dir(TextEnv) if callable(getattr(TextEnv, name)))

@@ -49,6 +49,7 @@ class MazeEnv(GameEnv[Walk]):
         ActionVerb("move", "move {direction}", "Walk to the next cell: up, down, left or right."),
     )
     default_max_turns = 15
+    shows_state = True
     source = f"maze v{VERSION}"
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": WholeTextParser(),

@@ -70,6 +70,7 @@ class MiniWoBEnv(TextEnv):
     verbs = _VERBS
     instructions = prompts.instructions("plain")
     default_max_turns = 10
+    shows_state = True
     baselines = {"first_named": lambda env: first_named(env.goal, env.browser.page)}
 
     def __init__(self, *, viewport_lines: int | None = VIEWPORT_LINES, **kwargs: Any) -> None:

@@ -34,6 +34,7 @@ class WebArenaEnv(BrowserTaskEnv):
     """
 
     default_max_turns = 30
+    shows_state = True
     moved_arguments = dict.fromkeys(
         "sites accounts log_in headers services reset_hook reset evaluation".split(),
         "make agentgym/WebArenaOfficial-v0 with it, and without backend=, for it plays in Chromium",

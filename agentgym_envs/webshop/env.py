@@ -69,6 +69,7 @@ class WebShopEnv(TextEnv):
     )
     verbs = _VERBS
     default_max_turns = 15
+    shows_state = True
     original_parsers: ClassVar[Mapping[str, ActionParser]] = {
         "plain": WholeTextParser(),
         "react": BareActionParser(),

@@ -223,6 +223,7 @@ def episode_settings(env: EnvArguments, budgets: EpisodeArguments) -> tuple[Any,
     return (
         *(env.env, env.max_turns, env.action_format, env.env_kwargs, env.wrapper),
         *([env.weights] if len(env.env) > 1 else []),
+        *([env.actions_per_turn] if env.actions_per_turn > 1 else []),
         *(budgets.max_tokens_per_turn, budgets.max_tokens_per_episode, budgets.keep_last_turns),
         *([] if budgets.history is None else [budgets.history]),
     )

@@ -33,6 +33,9 @@ class EnvConstructionArguments:
     common_options: ClassVar[tuple[str, ...]] = ("action_format",)
 
     action_format: str = option("react", "How the policy writes actions.", choices=ACTION_FORMATS)
+    actions_per_turn: int = option(
+        1, "Most actions of a turn, which are played up to the first invalid one.", min=1
+    )
     env_backend: Backend = option("sync", "Where environments run.")
     step_timeout: float | None = option(
         None, "Seconds before a slow environment fails (not with sync); default: 600."

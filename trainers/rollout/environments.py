@@ -382,6 +382,8 @@ def _kwargs_of(env_id: str, args: EnvArguments) -> dict[str, Any]:
         "action_format": value_for(args.action_format, env_id),
         **kwargs_for(args.extra_kwargs, env_id, args.env),
     }
+    if args.actions_per_turn > 1:
+        kwargs["actions_per_turn"] = args.actions_per_turn
     max_turns = value_for(args.max_turns, env_id)
     if max_turns is not None:
         kwargs["max_turns"] = max_turns

@@ -279,6 +279,8 @@ class _Card:
         for name in ("action_format", "max_turns", *episode):
             if (value := self.option(name)) is not None:
                 words += [word for one in _words(value) for word in (f"--{name}", one)]
+        if (actions := self.option("actions_per_turn") or 1) > 1:
+            words += ["--actions_per_turn", str(actions)]
         words += ["--model", self.name, "--out", "eval.json", "--trajectories", "episodes.jsonl"]
         return shlex.join(words)
 
