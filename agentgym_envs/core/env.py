@@ -121,8 +121,9 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     """
 
     shows_state: ClassVar[bool] = False
-    """An observation shows the whole state, so that a turn of several actions needs only the last
-    one's."""
+    """Whether an observation shows the whole state.
+
+    A turn of several actions then shows the last one's alone."""
 
     source: str
     """Names the data that the ids refer to, with a version."""
@@ -500,6 +501,6 @@ _SEVERAL = {
     "function_call": "one JSON object after the other",
     "code": "a call a line",
 }
-"""How the formats that call functions write several actions in one answer."""
+"""The form of several actions in one answer, for the formats that call functions."""
 
 _METHODS = frozenset(name for name in dir(TextEnv) if callable(getattr(TextEnv, name)))

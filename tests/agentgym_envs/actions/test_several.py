@@ -125,7 +125,9 @@ def test_one_action_is_answered_as_ever() -> None:
 
 
 @pytest.mark.parametrize("env_id", map(unless_missing, EMBEDDED))
-@pytest.mark.parametrize("action_format", ["function_call", pytest.param("code", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "action_format", ["function_call", pytest.param("code", marks=pytest.mark.full)]
+)
 def test_the_experts_actions_two_a_turn_give_what_they_give_one_a_turn(
     env_id: str, action_format: str
 ) -> None:
