@@ -51,6 +51,10 @@ METRICS = (
            lists_each=True),
     Metric("eval_success_low", "from", ".1%", line=2),
     Metric("eval_success_high", "to", ".1%", line=3),
+    Metric("eval_fresh_success", "success in fresh episodes", ".1%", each="eval_fresh_success",
+           line=1, lists_each=True),
+    Metric("eval_fresh_success_low", "from", ".1%", line=2),
+    Metric("eval_fresh_success_high", "to", ".1%", line=3),
     # Batches of episodes, in the order in which the values of each environment are logged.
     Metric("share", "share", ".1%", each="share"),
     Metric("episodes/success", "success", ".1%", each="success", line=4, lists_each=True, card=1),

@@ -9,11 +9,13 @@ from transformers import TrainerCallback
 
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EvaluationArguments
-from trainers.runs.success import validations
+from trainers.runs.success import final_success
 from trainers.tokens.chat import ChatFormat
 
 MEASURES_BEFORE = "--eval_on_start true"
 """The option that measures success before training."""
+CHOSEN = "the evaluation that chose these weights, a maximum over noise"
+"""The remark beside a best evaluation."""
 Plan = Mapping[str, str]
 """The lines of an announcement, by their labels: `{"policy": "tiny, 1.1M parameters"}`."""
 
@@ -77,27 +79,29 @@ def history_plan(tokenizer: Any) -> str:
 
 
 def print_end(
-    title: str, folder: str, *, global_step: int, weights_step: int, best_by: str
+    title: str, folder: str, *, global_step: int, weights_step: int, best_by: str | None
 ) -> None:
     """Print the step of a run's final weights, and their success beside that before training.
 
-    Nothing is printed where nothing was measured. `best_by` is the metric that chose the weights.
+    Nothing is printed where nothing was measured. `best_by` is the metric that chose the weights;
+    None where they are the last ones.
     """
-    measured = validations(folder)
-    overall = [one for one in measured if not one.env_id] or measured
-    success = {one.global_step: one for one in overall}
-    success_at = {step: f"{one.success:.1%} ({one.interval})" for step, one in success.items()}
-    if weights_step not in success_at:
+    success = final_success(folder, weights_step, is_chosen=best_by is not None)
+    if success is None:
         return
     which = "" if weights_step == global_step else f", the best by {best_by}"
+    measured, best, before = success.measured, success.best, success.before
     lost = 0.0
-    if 0 in success and weights_step:
-        lost = success[0].success - success[weights_step].success
+    if before is not None and measured is not None and weights_step:
+        lost = before.success - measured.success
+    fresh = ", fresh episodes of these weights" * (measured is not None and measured.is_fresh)
     print_plan(
         f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
         {
-            "measured": f"success {success_at[weights_step]}",
-            "before training": success_at.get(0, f"not measured; {MEASURES_BEFORE} does that"),
+            "measured": "" if measured is None else f"success {measured}{fresh}",
+            "plateau": str(success.plateau or ""),
+            "best": "" if best is None else f"{best} at step {weights_step}; {CHOSEN}",
+            "before training": str(before or f"not measured; {MEASURES_BEFORE} does that"),
             "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
         },
     )

@@ -23,6 +23,7 @@ from trainers.evaluation.tally import Tally
 from trainers.runs.folder import CELL_FILE
 from trainers.runs.progress_bar import is_unfinished
 from trainers.runs.reader import find_runs, is_set_aside, nearest_record
+from trainers.runs.success import FRESH
 
 _LOG = logging.getLogger(__name__)
 
@@ -113,8 +114,11 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
             yield _placed(episode, "", str(limit or OWN_LIMIT), ())
         return
     for run in find_runs(path):
+        names = {file.name for file in run.files}
         for file in run.files:
-            if is_set_aside(file, path):
+            # An evaluation that chose the weights reads too high: fresh episodes stand for it.
+            is_biased = file.name.replace("eval_", f"{FRESH}_", 1) in names - {file.name}
+            if is_biased or is_set_aside(file, path):
                 continue
             if is_unfinished(file):
                 _LOG.warning(

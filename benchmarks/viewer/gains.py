@@ -8,23 +8,24 @@ from typing import Any
 
 from benchmarks.viewer.index import Index
 from trainers.evaluation.intervals import mean_of
-from trainers.evaluation.tally import paired
+from trainers.evaluation.tally import p_of, paired
 
 MOST_PAIRS = 300
 """Pairs of runs whose gains an exported page holds."""
-_AFTER, _VALIDATION = "after_test", "eval"
+_AFTER, _FRESH, _VALIDATION = "after_test", "eval_fresh", "eval"
 _Tasks = dict[str, dict[tuple[str, str], list[bool]]]
 
 
 def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
     """Return the gain of the second run over the first, in success rate.
 
-    A training run's evaluation is the one after training, else its last validation.
+    A training run's evaluation is the one after training, else the fresh episodes of its kept
+    weights, else its last validation.
 
     Returns:
-        The gain with its 95% interval, the number of tasks, of those on which the second was
-        better and worse, and each run's evaluation. None if they share no task, or if a run has
-        no evaluation.
+        The gain with its 95% interval and p value, the number of tasks, of those on which the
+        second was better and worse, and each run's evaluation. None if they share no task, or if a
+        run has no evaluation.
     """
     sides = [_side(index, number) for number in (first, second)]
     if any(side is None for side in sides):
@@ -40,6 +41,7 @@ def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
         "gain": gain.value,
         "low": gain.low,
         "high": gain.high,
+        "p": p_of(shared),
         "tasks": sum(part.n_tasks for part in shared),
         "better": sum(part.better for part in shared),
         "worse": sum(part.worse for part in shared),
@@ -66,11 +68,14 @@ def _side(index: Index, number: int) -> tuple[_Tasks, str] | None:
     moment = ""
     if run.kind == "training":
         phases = {phase.rpartition("_")[0]: phase for phase, _ in sorted(own, key=lambda e: e[0])}
-        chosen = _AFTER if any(phase == _AFTER for phase, _ in own) else phases.get(_VALIDATION)
+        has_after = any(phase == _AFTER for phase, _ in own)
+        played = phases.get(_FRESH) or phases.get(_VALIDATION)
+        chosen = _AFTER if has_after else played
         if chosen is None:
             return None
         own = [(phase, entry) for phase, entry in own if phase == chosen]
-        moment = "after training" if chosen == _AFTER else f"validation at step {own[0][1].step}"
+        name = "fresh episodes" if _FRESH in phases else "validation"
+        moment = "after training" if has_after else f"{name} at step {own[0][1].step}"
     if len({(entry.policy, entry.step) for _, entry in own}) != 1:
         return None
     tasks: _Tasks = {}

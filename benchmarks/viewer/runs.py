@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -223,7 +223,9 @@ def _ended(record: Any) -> str:
 
 
 def _summary(record: dict[str, Any]) -> dict[str, str]:
-    """Describe the quickstart's success before and after training."""
+    """Describe the success of a run's weights, or of a quickstart's before and after training."""
+    if isinstance(record.get("success_plateau", record.get("success")), float):
+        return {"success": _of_kept_weights(record)}
     if not {"success_before", "success_after", "ci95_gain", "n_tasks"} <= set(record):
         return {}
     before, after = record["success_before"], record["success_after"]
@@ -232,6 +234,28 @@ def _summary(record: dict[str, Any]) -> dict[str, str]:
         f"{before:.1%} before, {after:.1%} after training, on {record['n_tasks']} held-out tasks"
     )
     return {"success": f"{change} (gain {low:+.1%} to {high:+.1%}, 95%)"}
+
+
+def _of_kept_weights(record: dict[str, Any]) -> str:
+    """Return a training run's success in words, the least biased number first."""
+    parts = []
+    if "success" in record:
+        fresh = " in fresh episodes" * record["is_fresh"]
+        parts.append(f"{record['success']:.1%}{_interval(record['ci95'])}{fresh}")
+    if "success_plateau" in record:
+        count = record["plateau_evaluations"]
+        parts.append(f"plateau {record['success_plateau']:.1%} over the last {count} evaluations")
+    if "success_best" in record:
+        parts.append(
+            f"the best evaluation, which chose the weights, {record['success_best']:.1%} at step "
+            f"{record['best_step']}"
+        )
+    return "; ".join(parts)
+
+
+def _interval(bounds: Sequence[float | None]) -> str:
+    low, high = bounds
+    return "" if low is None or high is None else f" ({low:.1%} to {high:.1%})"
 
 
 _MAKERS: dict[str, Callable[[RunFolder, Path], Run]] = {

@@ -71,7 +71,10 @@ def test_the_end_says_which_weights_are_left_and_what_success_was_before(
     assert "  measured  at the start, every 1 steps and at the end on 2 tasks of validation" in said
     assert said.endswith(
         "GRPO: ended after step 2 with the weights of step 1, the best by eval_success\n"
-        "  measured         success 100.0% (34.2% to 100.0%)\n"
+        "  measured         success 100.0% (34.2% to 100.0%), fresh episodes of these weights\n"
+        "  plateau          50.0%, the mean of the last 2 evaluations (steps 1 to 2)\n"
+        "  best             100.0% (34.2% to 100.0%) at step 1; the evaluation that chose these "
+        "weights, a maximum over noise\n"
         "  before training  0.0% (0.0% to 65.8%)\n"
     )
 

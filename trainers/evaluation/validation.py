@@ -18,14 +18,17 @@ from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.evaluation.results import EnvironmentResult, EvalResult
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EvaluationArguments
+from trainers.options.configs import SUCCESS_METRIC
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.runs.records import TrajectoryFiles, weights_step
+from trainers.runs.success import FRESH
 
 SPLITS = ("train", "validation", "test")
 """Splits of every environment."""
 VALIDATION_STREAM = 1
 """Names the random numbers of evaluations apart from those of training batches."""
+_FRESH_STREAM = 6
 
 
 def validation_ids(environments: Environments, evaluation: EvaluationArguments) -> list[str]:
@@ -104,12 +107,9 @@ class Validation:
         return self._tasks
 
     def play(
-        self, task_ids: list[str], global_step: int, share: Sequence[int] = ()
+        self, task_ids: list[str], global_step: int, stream: Sequence[int]
     ) -> list[Trajectory]:
-        """Play tasks with the same random numbers at every call with the same numbers.
-
-        `global_step` is the weights', and `share` identifies this process's part.
-        """
+        """Play tasks with weights of a step and the random numbers that a `stream` names."""
         self._rollout.machinery.has_worked |= (
             global_step > 0
         )  # what was trained is worth waiting for
@@ -117,7 +117,7 @@ class Validation:
             task_ids,
             temperature=self._evaluation.eval_temperature,
             global_step=global_step,
-            stream=(VALIDATION_STREAM, *share),
+            stream=stream,
         )
 
     def evaluate(self, trainer: Any, eval_dataset: Any, prefix: str) -> dict[str, float]:
@@ -127,20 +127,11 @@ class Validation:
         if eval_dataset is not None:
             tasks = prompts_of("eval_dataset", eval_dataset, self._environments)
             label = _label_of(tasks, self._environments, label)
-        task_ids = [task_id for task_id in tasks for _ in range(self.samples)]
         state, step = trainer.state, trainer.state.global_step
         if not trainer.is_in_train:
             step = weights_step(trainer.args, state, trainer.control)
-        with self._pause():
-            start = time.perf_counter()
-            result = summarize(self._play_share(trainer, task_ids, label, step))
-        values = _values(result)
-        values["runtime"] = max(gather_object([time.perf_counter() - start]))
-        for name, row in result.environments.items():
-            values |= {f"{key}/{name}": value for key, value in _values(row).items()}
+        values = self._measure(trainer, tasks, label, step)
         metrics = {f"{prefix}_{name}": value for name, value in values.items()}
-        logged = {f"{label}_{name}": value for name, value in values.items()}
-        trainer.log(logged if step == state.global_step else {"global_step": step, **logged})
         trainer.control = trainer.callback_handler.on_evaluate(
             trainer.args, state, trainer.control, metrics
         )
@@ -148,8 +139,48 @@ class Validation:
             _let_start_compete(trainer, metrics)
         return metrics
 
+    def chose_by_noise(self, state: Any) -> bool:
+        """Return whether the best weights' own evaluation is a maximum over sampled episodes.
+
+        One evaluation chose nothing, and greedy episodes would be the same again.
+        """
+        count = sum(SUCCESS_METRIC in entry for entry in state.log_history)
+        return count > 1 and self._evaluation.eval_temperature > 0
+
+    def measure_again(self, trainer: Any) -> None:
+        """Play the best weights with random numbers that no evaluation had, and log it.
+
+        The expected maximum of noisy evaluations lies above the success of every one of them.
+        """
+        trainer.model.eval()
+        step = int(trainer.state.best_global_step)
+        self._measure(trainer, self.tasks(), FRESH, step, stream=_FRESH_STREAM)
+
+    def _measure(
+        self,
+        trainer: Any,
+        tasks: Sequence[str],
+        label: str,
+        step: int,
+        *,
+        stream: int = VALIDATION_STREAM,
+    ) -> dict[str, float]:
+        """Play tasks, log the metrics under a label, and return them without it."""
+        task_ids = [task_id for task_id in tasks for _ in range(self.samples)]
+        with self._pause():
+            start = time.perf_counter()
+            result = summarize(self._play_share(trainer, task_ids, label, step, stream))
+        values = _values(result)
+        values["runtime"] = max(gather_object([time.perf_counter() - start]))
+        for name, row in result.environments.items():
+            values |= {f"{key}/{name}": value for key, value in _values(row).items()}
+        logged = {f"{label}_{name}": value for name, value in values.items()}
+        is_present = step == trainer.state.global_step
+        trainer.log(logged if is_present else {"global_step": step, **logged})
+        return values
+
     def _play_share(
-        self, trainer: Any, task_ids: Sequence[str], label: str, step: int
+        self, trainer: Any, task_ids: Sequence[str], label: str, step: int, stream: int
     ) -> list[Trajectory]:
         """Play this process's share of the tasks and return all processes' episodes without tokens.
 
@@ -159,21 +190,25 @@ class Validation:
         accelerator = trainer.accelerator
         processes, rank = accelerator.num_processes, accelerator.process_index
         places = range(rank, len(task_ids), processes)
-        stream = () if processes == 1 else (rank,)
-        title = f"{'evaluation' if label == 'eval' else label} at step {step}"
+        share = () if processes == 1 else (rank,)
+        title = f"{_TITLES.get(label, label)} at step {step}"
         with (
             trainer.heartbeat.writing(),
             trainer.heartbeat.playing(title, len(places), is_evaluation=True),
             trainer.playing(),
         ):
-            trajectories = self.play([task_ids[place] for place in places], step, stream)
-            name = "eval" if label == "eval" else f"eval_{label.replace('/', '_')}"
+            trajectories = self.play([task_ids[place] for place in places], step, (stream, *share))
+            name = label if label in _TITLES else f"eval_{label.replace('/', '_')}"
             self._files.write(name, step, trajectories, replace=True)
         if processes == 1:
             return trajectories
         bare = [replace(trajectory, traces=[]) for trajectory in trajectories]
         gathered = dict(gather_object(list(zip(places, bare, strict=True))))
         return [gathered[place] for place in sorted(gathered)]
+
+
+_TITLES = {"eval": "evaluation", FRESH: "fresh episodes of the weights"}
+"""The labels that files are named by, in words."""
 
 
 def _let_start_compete(trainer: Any, metrics: dict[str, float]) -> None:

@@ -20,7 +20,14 @@ from huggingface_hub import ModelCard, ModelCardData, try_to_load_from_cache
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.registration.registry import short_env_name
 from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics, read_run
-from trainers.runs.success import Measured, measured_success, training_curve
+from trainers.runs.success import (
+    Measured,
+    measured_success,
+    overall,
+    plateau_of,
+    training_curve,
+    validations,
+)
 
 CARD_FILE = "README.md"
 TEMPLATE = Path(__file__).with_suffix(".md.jinja")
@@ -176,6 +183,11 @@ class _Card:
         return [one for one in measured_success(self.run) if one.global_step <= self.global_step]
 
     @property
+    def is_measured_again(self) -> bool:
+        """The weights were measured again after evaluations had chosen them."""
+        return any(one.is_fresh for one in self.measured)
+
+    @property
     def command(self) -> str:
         """The command line, as another machine would be given it."""
         known = str(self.record.get("command", "")).split()
@@ -206,7 +218,8 @@ class _Card:
         return data
 
     def results(self) -> list[CardResult]:
-        """Return the last evaluation as the hub lists results."""
+        """Return the last evaluation, or the fresh episodes, as the hub lists results."""
+        last = [one for one in self.measured if one.global_step == self.measured[-1].global_step]
         return [
             CardResult(
                 task_type="reinforcement-learning",
@@ -218,8 +231,8 @@ class _Card:
                 metric_name="success rate",
                 metric_value=round(one.success, 4),
             )
-            for one in self.measured
-            if one.global_step == self.measured[-1].global_step
+            for one in last
+            if one.is_fresh == last[-1].is_fresh
         ]
 
     def facts(self) -> list[tuple[str, Any]]:
@@ -262,10 +275,24 @@ class _Card:
 
     def success(self) -> list[tuple[str, ...]]:
         """Return the evaluations, the first and the last ones where there are many."""
-        return [
-            (one.when, f"{one.title}, {one.split}", f"{one.success:.1%}", one.interval)
-            for one in _both_ends(self.measured, 12)
+        fresh = [one for one in self.measured if one.is_fresh]
+        evaluations = [one for one in self.measured if not one.is_fresh]
+        chosen = {one.global_step for one in fresh}
+        rows: list[tuple[str, ...]] = [
+            (
+                one.when + ", the best" * (one.global_step in chosen and not one.is_fresh),
+                f"{one.title}, {one.split}",
+                f"{one.success:.1%}",
+                one.interval,
+            )
+            for one in (*fresh, *_both_ends(evaluations, 12))
         ]
+        plateau = plateau_of(list(overall(validations(self.run)).values()))
+        if plateau is not None:
+            when = f"plateau: mean of {plateau.count}, steps {plateau.first} to {plateau.last}"
+            tasks = rows[-1][1]
+            rows.insert(len(fresh), (when, tasks, f"{plateau.success:.1%}", ""))
+        return rows
 
     def curve(self) -> tuple[tuple[str, ...], list[Any]]:
         """Return the names and the rows of the learning curve."""

@@ -14,12 +14,14 @@ import numpy as np
 from agentgym_envs.content.files import atomic_write
 from agentgym_envs.registration.registry import distinct_names
 from trainers.runs.folder import CURVE_FILE, read_metrics, read_run
+from trainers.runs.success import FRESH
 
 SMOOTHING = 9
 """Log entries of the moving average."""
 TRAINING, AVERAGE, HELD_OUT = "#9db7d5", "#1f4e8c", "#b3541e"
 MOST_NAMED = 7
 """Stages of the horizon from which on only the first one's name is whole."""
+_FRESH_LABEL = "the kept weights in fresh episodes"
 _LETTER = 0.075
 """Inches of a letter above the axes."""
 ENVIRONMENT_COLORS = ("#3a8f5c", "#8a5bb0", "#c29a1b", "#4aa3b5", "#c2527a", "#7a7a7a")
@@ -67,6 +69,7 @@ def draw_run_curve(folder: str | Path) -> Path | None:
         draw_success(axes, steps, success)
     environments = _draw_environments(axes, entries)
     _draw_validations(axes, entries)
+    _draw_validations(axes, entries, FRESH, color=AVERAGE, marker="D", label=_FRESH_LABEL)
     frame(axes, last, title=_title(folder))
     handles, labels = axes.get_legend_handles_labels()
     if not len(steps) and len(loss_steps):
@@ -171,9 +174,17 @@ def shade_horizons(axes: Any, steps: Array, horizons: Array) -> None:
         )
 
 
-def _draw_validations(axes: Any, entries: list[dict[str, Any]]) -> None:
-    steps, success = series(entries, "eval_success")
-    low, high = (series(entries, f"eval_success_{end}")[1] for end in ("low", "high"))
+def _draw_validations(
+    axes: Any,
+    entries: list[dict[str, Any]],
+    prefix: str = "eval",
+    *,
+    color: str = HELD_OUT,
+    marker: str = "o",
+    label: str = "evaluation tasks, 95% interval",
+) -> None:
+    steps, success = series(entries, f"{prefix}_success")
+    low, high = (series(entries, f"{prefix}_success_{end}")[1] for end in ("low", "high"))
     if not len(steps):
         return
     errors = np.stack([success - low, high - success]) if len(low) == len(success) else None
@@ -181,12 +192,12 @@ def _draw_validations(axes: Any, entries: list[dict[str, Any]]) -> None:
         steps,
         success,
         yerr=None if errors is None else errors.clip(min=0),
-        fmt="o",
+        fmt=marker,
         markersize=5,
-        color=HELD_OUT,
+        color=color,
         capsize=3,
         zorder=5,
-        label="evaluation tasks, 95% interval",
+        label=label,
     )
 
 

@@ -58,7 +58,7 @@ EPISODES = ".jsonl"
 
 RUN_ARTIFACTS = (
     *(RUN_FILE, METRICS_FILE, CURVE_FILE, TRAJECTORIES, f"{CHECKPOINT}*"),
-    *("completions", "round_*", PAIRS, START),
+    *("completions", "round_*", PAIRS, START, SUMMARY_FILE),
 )
 SAVED_MODEL = (
     *("config.json", "generation_config.json", "*.safetensors", "*.safetensors.index.json"),

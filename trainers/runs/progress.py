@@ -198,7 +198,7 @@ class Heartbeat(TrainerCallback):  # type: ignore[misc]
         if args.eval_strategy != "steps":
             return 0
         every = int(state.eval_steps)
-        at_end = state.max_steps % every != 0
+        at_end = (state.max_steps % every != 0) + bool(args.load_best_model_at_end)
         return int(state.max_steps // every - state.global_step // every + at_end)
 
     def _write_lines(self, is_over: Event) -> None:

@@ -25,17 +25,20 @@ from trainers.options.arguments import RolloutArguments
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import (
     METRICS_FILE,
+    SUMMARY_FILE,
     TRAJECTORIES,
     end_run,
     finite,
     read_metrics,
     read_run,
+    write_json,
     write_metrics,
     write_patiently,
 )
 from trainers.runs.health import HealthWarnings, WeightChanges
 from trainers.runs.provenance import options_by_group, resumption, write_run
 from trainers.runs.stopping import SkipNonFinite
+from trainers.runs.success import FRESH, final_success
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +62,12 @@ class MetricsFile(TrainerCallback):  # type: ignore[misc]
         if not state.is_world_process_zero:
             return
         entries = read_metrics(self._folder) if state.global_step else []
-        earlier = [entry for entry in entries if entry["global_step"] <= state.global_step]
+        earlier = [
+            entry
+            for entry in entries
+            # The weights at the run's end are measured again, maybe others.
+            if entry["global_step"] <= state.global_step and f"{FRESH}_success" not in entry
+        ]
         write_metrics(self._folder, earlier)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
@@ -128,23 +136,30 @@ class RunFile(TrainerCallback):  # type: ignore[misc]
         write_run(self._folder, command=name, seed=args.seed, configs=configs, further=further)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """Record the last step, and the step of the weights in the folder."""
-        if state.is_world_process_zero:
-            steps = {
-                "global_step": state.global_step,
-                "weights_step": weights_step(args, state, control),
-            }
-            write = partial(end_run, self._folder, **steps)
+        """Record the last step, that of the weights in the folder, and their success."""
+        if not state.is_world_process_zero:
+            return
+        step = weights_step(args, state, control)
+        write = partial(end_run, self._folder, global_step=state.global_step, weights_step=step)
+        write_patiently(self._folder, write, limit=self._max_outage)
+        success = final_success(self._folder, step, is_chosen=has_chosen(args, state, control))
+        if success is not None:
+            write = partial(write_json, Path(self._folder) / SUMMARY_FILE, success.to_json())
             write_patiently(self._folder, write, limit=self._max_outage)
 
 
 def weights_step(args: Any, state: Any, control: Any) -> int:
     """Return the optimizer step of a trainer's weights, at the end that of the best ones."""
+    is_best = has_chosen(args, state, control)
+    return int(state.best_global_step if is_best else state.global_step)
+
+
+def has_chosen(args: Any, state: Any, control: Any) -> bool:
+    """Return whether a trainer's weights are the best ones, at the end of a run."""
     is_over = control.should_training_stop or state.global_step >= state.max_steps
     # A resumed run may know a best step whose checkpoint is gone; transformers loads none then.
     has_best = state.best_global_step is not None and state.best_model_checkpoint is not None
-    took_best = args.load_best_model_at_end and is_over and has_best
-    return int(state.best_global_step if took_best else state.global_step)
+    return bool(args.load_best_model_at_end and is_over and has_best)
 
 
 def add_options_for_trackers(args: Any, configs: Sequence[Any]) -> None:

@@ -16,6 +16,8 @@ from trainers.runs.folder import (
     write_json,
     write_metrics,
 )
+from trainers.runs.records import weights_step
+from trainers.runs.success import FRESH
 
 ROUND_FILE = "round.json"
 """In a round's folder: the round is finished."""
@@ -33,7 +35,8 @@ class Round:
         kept: successes among them, equal ones counted once.
         trained_on: episodes imitated, the base set included.
         global_step: optimizer steps of all rounds up to this one's end.
-        eval_success: the last validation success of the fine-tuning; None without evaluations.
+        eval_success: the validation success of the round's model, in fresh episodes where several
+            evaluations chose it; None without evaluations.
         environments: the exploration's success in each of several environments.
         eval_environments: the same of the validation.
     """
@@ -59,12 +62,8 @@ class Round:
         return cls(
             explored_at=explored_at,
             global_step=explored_at + trainer.state.global_step,
-            eval_success=validation.get(SUCCESS_METRIC),
-            eval_environments={
-                key.removeprefix(f"{SUCCESS_METRIC}/"): rate
-                for key, rate in validation.items()
-                if key.startswith(f"{SUCCESS_METRIC}/")
-            },
+            eval_success=validation.pop("", None),
+            eval_environments=validation,
             **explored,
         )
 
@@ -138,13 +137,18 @@ class RoundFiles:
 
 
 def _measured_at_end(trainer: Any) -> dict[str, float]:
-    """Return the metrics of the checkpoint that the fine-tuning ended with, if there are any."""
-    measured = [entry for entry in trainer.state.log_history if SUCCESS_METRIC in entry]
-    if not measured:
-        return {}
-    took_best = trainer.args.load_best_model_at_end
-    by_success = trainer.args.metric_for_best_model == SUCCESS_METRIC
-    if took_best and by_success:
-        best: dict[str, float] = max(measured, key=lambda entry: entry[SUCCESS_METRIC])
-        return best
-    return measured[-1]
+    """Return the success of the final weights by environment, the mean under an empty name.
+
+    It is that of fresh episodes, where several evaluations chose the weights.
+    """
+    history = trainer.state.log_history
+    step = weights_step(trainer.args, trainer.state, trainer.control)
+    own = [entry for entry in history if SUCCESS_METRIC in entry and entry["step"] == step]
+    for key, entries in (
+        (f"{FRESH}_success", [entry for entry in history if f"{FRESH}_success" in entry]),
+        (SUCCESS_METRIC, own or [entry for entry in history if SUCCESS_METRIC in entry]),
+    ):
+        if entries:
+            rates = {name.partition("/"): rate for name, rate in entries[-1].items()}
+            return {env: rate for (name, _, env), rate in rates.items() if name == key}
+    return {}

@@ -5,7 +5,7 @@ Imports no torch, so that every command can afford it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -17,7 +17,10 @@ from trainers.runs.folder import SUMMARY_FILE, check_metrics, read_json, read_ru
 
 ROWS = 8
 """Rows of a curve in figures."""
-_EVAL = "eval_success"
+PLATEAU = 5
+"""Evaluations, the last ones, whose mean is a run's plateau."""
+FRESH = "eval_fresh"
+"""How metrics and episodes of the kept weights begin, where they were measured again."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Measured:
         success: mean over tasks.
         low, high: its 95% interval over tasks; None if it is not on record.
         when: in words.
+        is_fresh: of episodes that had no part in the choice of the weights.
     """
 
     global_step: int
@@ -40,6 +44,7 @@ class Measured:
     low: float | None
     high: float | None
     when: str
+    is_fresh: bool = False
 
     @property
     def title(self) -> str:
@@ -53,18 +58,117 @@ class Measured:
             return ""
         return f"{self.low:.1%} to {self.high:.1%}"
 
+    def __str__(self) -> str:
+        return f"{self.success:.1%} ({self.interval})" if self.interval else f"{self.success:.1%}"
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """The mean of a run's last evaluations, none of which was chosen.
+
+    Attributes:
+        success: the mean.
+        count: the evaluations.
+        first, last: their optimizer steps.
+    """
+
+    success: float
+    count: int
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.success:.1%}, the mean of the last {self.count} evaluations (steps "
+            f"{self.first} to {self.last})"
+        )
+
+
+@dataclass(frozen=True)
+class FinalSuccess:
+    """The success of a run's weights at its end, the least biased number first.
+
+    Attributes:
+        measured: of fresh episodes, or of an evaluation that chose nothing.
+        plateau: around the weights' end; None for fewer than two evaluations after the start.
+        best: the evaluation that chose the weights, a maximum over noise; None without a choice.
+        before: of the weights before training.
+    """
+
+    measured: Measured | None
+    plateau: Plateau | None
+    best: Measured | None
+    before: Measured | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entries of `summary.json`."""
+        values: dict[str, Any] = {}
+        for name, one in (("", self.measured), ("_best", self.best), ("_start", self.before)):
+            if one is not None:
+                values |= {f"success{name}": one.success, f"ci95{name}": [one.low, one.high]}
+        if self.measured is not None:
+            values["is_fresh"] = self.measured.is_fresh
+        if self.plateau is not None:
+            values["success_plateau"] = self.plateau.success
+            values["plateau_steps"] = [self.plateau.first, self.plateau.last]
+            values["plateau_evaluations"] = self.plateau.count
+        if self.best is not None:
+            values["best_step"] = self.best.global_step
+        return values
+
+
+def final_success(
+    folder: str | Path, weights_step: int, *, is_chosen: bool = False
+) -> FinalSuccess | None:
+    """Return the success of a run's final weights, or None where they were not measured.
+
+    Args:
+        folder: the run's.
+        weights_step: the optimizer step of the weights.
+        is_chosen: they are the best of the evaluated ones.
+    """
+    evaluations = overall(validations(folder))
+    own = evaluations.get(weights_step)
+    if own is None:
+        return None
+    fresh = overall(validations(folder, FRESH)).get(weights_step)
+    best = own if is_chosen and len(evaluations) > 1 else None
+    measured = own if best is None else fresh
+    return FinalSuccess(measured, plateau_of([*evaluations.values()]), best, evaluations.get(0))
+
+
+def plateau_of(evaluations: Sequence[Measured]) -> Plateau | None:
+    """Return the mean of the last evaluations, or None for fewer than two after the start.
+
+    `evaluations` are one of each step, in order.
+    """
+    last = [one for one in evaluations if one.global_step][-PLATEAU:]
+    if len(last) < 2:
+        return None
+    mean = fmean(one.success for one in last)
+    return Plateau(mean, len(last), last[0].global_step, last[-1].global_step)
+
+
+def overall(measured: Sequence[Measured]) -> dict[int, Measured]:
+    """Return the evaluation of each step, of several environments the mean over them."""
+    overall = [one for one in measured if not one.env_id] or measured
+    return {one.global_step: one for one in overall}
+
 
 def measured_success(folder: str | Path) -> list[Measured]:
     """List the evaluations of a run, those of each environment apart, in the order of steps.
 
     They are the validations, and a quickstart's evaluations before and after training.
     """
-    measured = [*quickstart_success(folder), *validations(folder)]
+    measured = [*quickstart_success(folder), *validations(folder), *validations(folder, FRESH)]
     return sorted(measured, key=lambda one: one.global_step)
 
 
-def validations(folder: str | Path) -> list[Measured]:
-    """List the validations of a run's metrics, the last one of each step."""
+def validations(folder: str | Path, label: str = "eval") -> list[Measured]:
+    """List the validations of a run's metrics, the last one of each step.
+
+    With the label `FRESH` it is the one of the kept weights, measured again.
+    """
     folder = Path(folder)
     options = read_run(folder).get("EnvArguments", {})
     env_ids = list(options.get("env") or [])
@@ -72,13 +176,18 @@ def validations(folder: str | Path) -> list[Measured]:
     last: dict[tuple[int, str], Measured] = {}
     for entry in check_metrics(folder)[0]:
         step = entry["global_step"]
+        is_fresh = label == FRESH
         when = "before training" if step == 0 else f"step {step}"
-        for env_id, ending in _environments(entry, env_ids):
+        when += ", fresh episodes" * is_fresh
+        key = f"{label}_success"
+        for env_id, ending in _environments(entry, key, env_ids):
             success, low, high = (
-                number(entry.get(f"{_EVAL}{bound}{ending}")) for bound in ("", "_low", "_high")
+                number(entry.get(f"{key}{bound}{ending}")) for bound in ("", "_low", "_high")
             )
             if success is not None:
-                last[step, env_id] = Measured(step, env_id, split, success, low, high, when)
+                last[step, env_id] = Measured(
+                    step, env_id, split, success, low, high, when, is_fresh=is_fresh
+                )
     return sorted(last.values(), key=lambda one: one.global_step)
 
 
@@ -130,10 +239,10 @@ def quickstart_success(folder: str | Path) -> list[Measured]:
     return measured
 
 
-def _environments(entry: dict[str, Any], env_ids: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the environments of an entry's metrics, with the suffix of their keys."""
+def _environments(entry: dict[str, Any], key: str, env_ids: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the environments of an entry's metric, with the suffix of their keys."""
     known = {short_env_name(env_id): env_id for env_id in env_ids}
-    own = [key.partition("/")[2] for key in entry if key.startswith(f"{_EVAL}/")]
+    own = [name.partition("/")[2] for name in entry if name.startswith(f"{key}/")]
     for name in own:
         yield known.get(name, name), f"/{name}"
     yield (env_ids[0] if len(env_ids) == 1 else ""), ""

@@ -37,7 +37,7 @@ from trainers.runs.checkpoints import (
 )
 from trainers.runs.folder import read_run, write_patiently
 from trainers.runs.progress import Heartbeat
-from trainers.runs.records import weights_step
+from trainers.runs.records import has_chosen, weights_step
 from trainers.runs.stopping import Interrupted, SaveOnSignal, StopNow
 from trainers.trl_bridge.parts import Part
 from trainers.trl_bridge.passes import save_memory_on_cpu, small_tiles
@@ -110,13 +110,14 @@ class RunMixin:
                     part.load(None)
             with self.heartbeat.writing(), self._saving_on_signal(), self._explaining_refusals():
                 output = super().train(resume_from_checkpoint, *args, **kwargs)  # type: ignore[misc]
+            end = self.args, self.state, self.control
             if self.is_world_process_zero():
                 print_end(
                     title_of(self),
                     self.args.output_dir,
                     global_step=self.state.global_step,
-                    weights_step=weights_step(self.args, self.state, self.control),
-                    best_by=str(self.args.metric_for_best_model),
+                    weights_step=weights_step(*end),
+                    best_by=str(self.args.metric_for_best_model) if has_chosen(*end) else None,
                 )
         return output
 
@@ -224,6 +225,14 @@ class RunMixin:
             )
         metrics: dict[str, float] = self.validation.evaluate(self, eval_dataset, metric_key_prefix)
         return metrics
+
+    def _load_best_model(self: Any) -> None:
+        is_biased = self.validation is not None and self.validation.chose_by_noise(self.state)
+        if is_biased:
+            self.save_now()  # else a signal below would save the best weights as the last step's
+        super()._load_best_model()  # type: ignore[misc]
+        if is_biased:
+            self.validation.measure_again(self)
 
     @contextmanager
     def playing(self: Any) -> Iterator[None]:

@@ -29,6 +29,7 @@ const PHASES = {
   explored: "exploration",
   train: "training",
   eval: "validation",
+  eval_fresh: "fresh episodes",
   after_test: "after training",
 };
 

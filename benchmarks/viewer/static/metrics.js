@@ -31,8 +31,8 @@ export function namesOf(metric) {
 
 // The names of the bounds of a validation's success.
 function boundsOf(metric) {
-  if (!/^eval_success(\/|$)/.test(metric)) return [];
-  return ["low", "high"].map((end) => metric.replace("eval_success", `eval_success_${end}`));
+  if (!/^eval_(fresh_)?success(\/|$)/.test(metric)) return [];
+  return ["low", "high"].map((end) => metric.replace("success", `success_${end}`));
 }
 
 // Whether a metric is of validations: few values, each measured apart, which no line joins.

@@ -49,7 +49,9 @@ export function headline(entries) {
   if (before && after) {
     return { caption: `${percent(before.success)} → ${percent(after.success)}`, share: after.success };
   }
-  const last = phases.get("validation") ?? phases.get("training") ?? [...phases.values()].at(-1);
+  // Of the kept weights; those that chose them read too high.
+  const fresh = phases.get("fresh episodes");
+  const last = fresh ?? phases.get("validation") ?? phases.get("training") ?? [...phases.values()].at(-1);
   if (!last || last.success === null) return null;
   const at = last.step === null ? "" : `, step ${last.step}`;
   return { caption: `${last.phase}${at}: ${percent(last.success)}`, share: last.success };
