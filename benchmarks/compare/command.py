@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeVar
 
 from benchmarks.cli.listing import table
 from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
-from benchmarks.report.tables import points
-from trainers.evaluation.intervals import Estimate, mean_of
-from trainers.evaluation.tally import Tally, paired
+from benchmarks.report.tables import p_value, points
+from trainers.evaluation.intervals import mean_of
+from trainers.evaluation.tally import Difference, Tally, p_of, paired
 from trainers.options.parser import OptionParser
 
 Value = TypeVar("Value")
@@ -119,7 +119,7 @@ def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tupl
     """Return the table of the second side's gains over the first.
 
     Of several panels the first row is the mean over them: pooled, the one with the most tasks would
-    speak for all.
+    speak for all. Its test flips the signs of all their tasks.
 
     Raises:
         ValueError: the two share no task.
@@ -142,25 +142,26 @@ def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tupl
     if len(panels) > 1:
         lines = {f"mean of {len(panels)}": _mean(panels)} | lines
         del lines[ALL]
-    head = ("", "tasks", "first", "second", "gain of the second (95% interval)", "better", "worse")
+    gain = "gain of the second (95% interval)"
+    head = ("", "tasks", "first", "second", gain, "p", "better", "worse")
     rows = [(name, *line.cells()) for name, line in lines.items()]
     return f"first:  {names[0]}\nsecond: {names[1]}\n\n{table([head, *rows])}"
 
 
 class _Line(NamedTuple):
-    """A row: shared tasks, the success of each side on them, and the difference."""
+    """A row: the success of each side on shared tasks, and the differences, one per panel."""
 
-    n_tasks: int
     first: float
     second: float
-    gain: Estimate
-    better: int
-    worse: int
+    parts: Sequence[Difference]
 
     def cells(self) -> tuple[str, ...]:
+        gain = mean_of([part.gain for part in self.parts])
+        counts = (sum(getattr(part, of) for part in self.parts) for of in ("better", "worse"))
         return (
-            *(str(self.n_tasks), f"{self.first:.1%}", f"{self.second:.1%}", points(self.gain)),
-            *(str(self.better), str(self.worse)),
+            str(sum(part.n_tasks for part in self.parts)),
+            *(f"{self.first:.1%}", f"{self.second:.1%}", points(gain), p_value(p_of(self.parts))),
+            *map(str, counts),
         )
 
 
@@ -171,17 +172,14 @@ def _line(first: Tally, second: Tally) -> _Line | None:
         return None
     shared = [task for task in before if task in after]
     means = (fmean(before[task] for task in shared), fmean(after[task] for task in shared))
-    return _Line(result.n_tasks, *means, result.gain, result.better, result.worse)
+    return _Line(*means, [result])
 
 
 def _mean(lines: Sequence[_Line]) -> _Line:
     return _Line(
-        sum(line.n_tasks for line in lines),
         fmean(line.first for line in lines),
         fmean(line.second for line in lines),
-        mean_of([line.gain for line in lines]),
-        sum(line.better for line in lines),
-        sum(line.worse for line in lines),
+        [part for line in lines for part in line.parts],
     )
 
 

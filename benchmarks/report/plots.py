@@ -56,7 +56,8 @@ def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Pictu
         )
     if max(s.whole.samples for s in settings) > 1:
         draw = pass_at_k_curves(settings, colours)
-        drawn.append(draw_picture(out, slug(f"pass_{scenario}"), f"{scenario}: pass@k", draw))
+        title = f"{scenario}: pass@k (dots) and pass^k (crosses)"
+        drawn.append(draw_picture(out, slug(f"pass_{scenario}"), title, draw))
     return drawn
 
 
@@ -160,15 +161,17 @@ def _apart(places: Sequence[int]) -> list[int]:
 
 
 def pass_at_k_curves(settings: Sequence[Setting], colours: Mapping[str, str]) -> Draw:
-    """Return a function that draws pass@k over k."""
+    """Return a function that draws pass@k and pass^k over k."""
 
     def draw(axes: Any) -> None:
         kinds = [", ".join(filter(None, [s.limit, *s.apart])) for s in settings]
         style = _styles(kinds)
         most = max(s.whole.samples for s in settings)
         for s, kind in zip(settings, kinds, strict=True):
-            points = [(k, s.whole.pass_at(k)) for k in PASS_AT if k <= s.whole.samples]
-            _line(axes, points, colours[s.policy], style[kind])
+            ks = [k for k in PASS_AT if k <= s.whole.samples]
+            look = colours[s.policy], style[kind]
+            _line(axes, [(k, s.whole.pass_at(k)) for k in ks], *look)
+            _line(axes, [(k, s.whole.pass_all(k)) for k in ks], *look, marker="x")
         _legend(axes, settings, colours)
         _legend_of_styles(axes, style)
         axes.set_xscale("log", base=2)
@@ -230,13 +233,15 @@ def _legend_of_styles(axes: Any, styles: Mapping[str, Any]) -> None:
         axes.plot([], [], linestyle=style, color=GREY, label=name or "environment's own limit")
 
 
-def _line(axes: Any, points: Sequence[tuple[Any, Any]], colour: str, style: Any) -> None:
+def _line(
+    axes: Any, points: Sequence[tuple[Any, Any]], colour: str, style: Any, *, marker: str = "o"
+) -> None:
     known = [(x, estimate) for x, estimate in points if estimate is not None]
     if not known:
         return
     xs = [x for x, _ in known]
     values = [estimate.value for _, estimate in known]
-    axes.plot(xs, values, marker="o", linestyle=style, color=colour, markersize=4)
+    axes.plot(xs, values, marker=marker, linestyle=style, color=colour, markersize=4)
     low, high = [e.low for _, e in known], [e.high for _, e in known]
     axes.fill_between(xs, low, high, color=colour, alpha=0.12, linewidth=0)
 

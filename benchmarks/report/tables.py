@@ -10,7 +10,7 @@ from benchmarks.report.published import PublishedPanel
 from benchmarks.report.results import Setting
 from trainers.evaluation.baselines import Baseline
 from trainers.evaluation.intervals import Estimate
-from trainers.evaluation.tally import Tally, paired
+from trainers.evaluation.tally import Tally, p_of, paired
 
 Rows = list[list[str]]
 
@@ -160,14 +160,16 @@ def total_costs(settings: Sequence[Setting]) -> dict[str, float]:
 
 
 def pass_table(settings: Sequence[Setting]) -> Rows | None:
-    """Return pass@k by policy, or None where each task was played once."""
+    """Return pass@k and pass^k by policy, or None where each task was played once."""
     most = max((s.whole.samples for s in settings), default=0)
     ks = [k for k in PASS_AT if k <= most]
     if len(ks) < 2:
         return None
-    rows = [["policy", *(f"pass@{k}" for k in ks)]]
+    rows = [["policy", *(f"pass@{k}" for k in ks), *(f"pass^{k}" for k in ks[1:])]]
     for setting in settings:
-        rows.append([setting.name, *(with_interval(setting.whole.pass_at(k)) for k in ks)])
+        one = [with_interval(setting.whole.pass_at(k)) for k in ks]
+        each = [with_interval(setting.whole.pass_all(k)) for k in ks[1:]]
+        rows.append([setting.name, *one, *each])
     return rows
 
 
@@ -176,7 +178,8 @@ def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Row
 
     At most `MOST_PAIRS` pairs with equal turn limits, or with unequal ones.
     """
-    rows = [["first", "second", "tasks", "gain of the first (95% interval)", "better", "worse"]]
+    gain = "gain of the first (95% interval)"
+    rows = [["first", "second", "tasks", gain, "p", "better", "worse"]]
     for one, other in _pairs(settings, equal_limits)[:MOST_PAIRS]:
         result = paired(one.whole.task_success, other.whole.task_success)
         assert result is not None, "a pair shares a task"
@@ -186,6 +189,7 @@ def pair_table(settings: Sequence[Setting], *, equal_limits: bool = True) -> Row
                 other.name,
                 str(result.n_tasks),
                 points(result.gain),
+                p_value(p_of([result])),
                 str(result.better),
                 str(result.worse),
             ]
@@ -218,6 +222,11 @@ def points(gain: Estimate) -> str:
     """Write a difference of success rates: `+16.0 points (+10.0 to +22.2)`."""
     value, low, high = (f"{_percents(rate):+.1f}" for rate in (gain.value, gain.low, gain.high))
     return f"{value} points ({low} to {high})"
+
+
+def p_value(p: float) -> str:
+    """Write a p value: `0.0312`, or `<0.0001`."""
+    return "<0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
 def with_interval(estimate: Estimate | None) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from fractions import Fraction
+from math import fsum, lcm, sqrt
 
 import numpy as np
 
@@ -20,6 +21,8 @@ T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """Student's t for 1 to 9 degrees of freedom, the 97.5% quantiles."""
 _ROUNDING = 1e-12
 """Sums of squares below come from rounding."""
+_FINEST = 1_000_000
+"""The largest number of steps that a test of differences divides their sum into."""
 _DRAWS_AT_ONCE = 2**17
 """Draws that a bootstrap holds in memory: 16 bytes each."""
 
@@ -140,6 +143,33 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
     if negated > ordered:
         low, high = -high, -low
     return Estimate(float(np.mean(ordered)), low, high)
+
+
+def sign_flip_p(gains: Sequence[float]) -> float:
+    """Return the two-sided p value of the mean of paired differences (Fisher 1935, section 21).
+
+    It is the share of the 2^n choices of signs whose mean is at least as far from 0. The share is
+    exact, counted sum by sum rather than choice by choice (Pagano and Tritchler 1983, JASA 78:435).
+    With one episode a task on each side it is McNemar's exact test (1947, Psychometrika 12:153).
+
+    1. Differences are multiples of the largest fraction that fits all of them, or, where that is
+       below a millionth of their sum, rounded to such.
+    2. Differences of 0 have no sign and change nothing.
+    """
+    total = fsum(map(abs, gains))
+    if total < _ROUNDING:
+        return 1.0
+    shares = [Fraction(gain / total).limit_denominator(_FINEST) for gain in gains]
+    unit = min(_FINEST, lcm(*(share.denominator for share in shares)))
+    steps = [round(share * unit) for share in shares]
+    sums = np.ones(1)  # the chance of each sum of the steps whose sign is +
+    for step in filter(None, map(abs, steps)):
+        longer = np.zeros(len(sums) + step)
+        longer[:-step] = sums / 2
+        longer[step:] += sums / 2
+        sums = longer
+    from_zero = np.abs(2 * np.arange(len(sums)) - (len(sums) - 1))
+    return min(1.0, float(sums[from_zero >= abs(sum(steps))].sum()))
 
 
 def mean_over_seeds(values: Sequence[float]) -> Estimate:

@@ -14,7 +14,7 @@ from typing import Any
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.core.tasks import scenario_of
 from trainers.evaluation.intervals import mean_of
-from trainers.evaluation.tally import paired
+from trainers.evaluation.tally import p_of, paired
 
 
 @dataclass(frozen=True)
@@ -216,11 +216,13 @@ class Gain:
         gain: difference of the success rates, after minus before.
         ci95: its 95% interval, paired over tasks.
         n_tasks: tasks of both evaluations.
+        p: its p value, of the exact sign-flip test over tasks (`intervals.sign_flip_p`).
     """
 
     gain: float
     ci95: tuple[float, float]
     n_tasks: int
+    p: float
 
 
 def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
@@ -241,7 +243,7 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
     gain = mean_of([difference.gain for difference in shared])
     n_tasks = sum(difference.n_tasks for difference in shared)
-    return Gain(gain.value, (gain.low, gain.high), n_tasks)
+    return Gain(gain.value, (gain.low, gain.high), n_tasks, p_of(shared))
 
 
 def _sources(result: EvalResult) -> dict[str, str]:

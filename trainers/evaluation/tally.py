@@ -7,7 +7,7 @@ machinery broke, are counted apart and enter nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from typing import TypeVar
@@ -16,7 +16,7 @@ import numpy as np
 
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.evaluation.intervals import Estimate, mean_gain, mean_over_tasks
+from trainers.evaluation.intervals import Estimate, mean_gain, mean_over_tasks, sign_flip_p
 
 Key = TypeVar("Key")
 TaskKey = tuple[str, str, str]
@@ -118,8 +118,18 @@ class Tally:
         """Return pass@k with its interval, or None if a task has fewer than k episodes."""
         if k < 1 or self.samples < k:
             return None
-        estimates = [pass_at_k(len(out), sum(out), k) for out in self.successes.values()]
-        return mean_over_tasks(estimates, episodes=self._tries(k))
+        return self._over_tries(pass_at_k, k)
+
+    def pass_all(self, k: int) -> Estimate | None:
+        """Return pass^k with its interval, or None if a task has fewer than k episodes."""
+        if k < 1 or self.samples < k:
+            return None
+        return self._over_tries(pass_all_k, k)
+
+    def _over_tries(self, estimate: Callable[[int, int, int], float], k: int) -> Estimate:
+        """Return the mean over tasks of an estimate for tries of k episodes."""
+        shares = [estimate(len(out), sum(out), k) for out in self.successes.values()]
+        return mean_over_tasks(shares, episodes=self._tries(k))
 
     def _tries(self, k: int) -> int:
         """Return how many tries of k episodes there are."""
@@ -144,21 +154,55 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
 
     1 - C(n - c, k) / C(n, k), for c successes in n episodes.
     """
+    return 1.0 - pass_all_k(num_episodes, num_episodes - num_successes, k)
+
+
+def pass_all_k(num_episodes: int, num_successes: int, k: int) -> float:
+    """Estimate without bias that all of k episodes succeed, pass^k (arXiv 2406.12045, section 3).
+
+    C(c, k) / C(n, k), for c successes in n episodes.
+    """
     if not 1 <= k <= num_episodes or not 0 <= num_successes <= num_episodes:
         raise ValueError(
             f"expected 1 <= k <= n and 0 <= c <= n, got n={num_episodes}, c={num_successes}, k={k}"
         )
-    return 1.0 - comb(num_episodes - num_successes, k) / comb(num_episodes, k)
+    return comb(num_successes, k) / comb(num_episodes, k)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A paired difference: the mean gain in success rate, and counts of better and worse tasks."""
+    """The paired difference of two policies.
+
+    Attributes:
+        gain: the mean difference of the success rates, with its interval.
+        gains: that of each task.
+    """
 
     gain: Estimate
-    n_tasks: int
-    better: int
-    worse: int
+    gains: tuple[float, ...]
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks that both played."""
+        return len(self.gains)
+
+    @property
+    def better(self) -> int:
+        """Tasks with a gain."""
+        return sum(gain > 0 for gain in self.gains)
+
+    @property
+    def worse(self) -> int:
+        """Tasks with a loss."""
+        return sum(gain < 0 for gain in self.gains)
+
+
+def p_of(parts: Sequence[Difference]) -> float:
+    """Return the p value of the mean of some differences, each weighing alike.
+
+    It is that of `sign_flip_p`, with the tasks of all.
+    """
+    return sign_flip_p([gain / part.n_tasks for part in parts for gain in part.gains])
 
 
 def paired(first: Mapping[Key, float], second: Mapping[Key, float]) -> Difference | None:
@@ -166,10 +210,5 @@ def paired(first: Mapping[Key, float], second: Mapping[Key, float]) -> Differenc
     shared = [task for task in first if task in second]
     if not shared:
         return None
-    gains = [first[task] - second[task] for task in shared]
-    return Difference(
-        mean_gain(gains),
-        len(shared),
-        better=sum(gain > 0 for gain in gains),
-        worse=sum(gain < 0 for gain in gains),
-    )
+    gains = tuple(first[task] - second[task] for task in shared)
+    return Difference(mean_gain(gains), gains)

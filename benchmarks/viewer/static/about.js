@@ -65,11 +65,12 @@ function drawOptions(found, names) {
 // How much better the second run did, task by task, as `agentgym compare` tells it.
 function drawGain(gain, [first, second]) {
   if (!gain) return el("p", { class: "gain" }, "No paired gain: they have no last evaluation on the same tasks.");
-  const { low, high, tasks, better, worse, of } = gain;
+  const { low, high, p, tasks, better, worse, of } = gain;
   const moments = [...new Set(of)].filter(Boolean).join(" against ");
   const value = `${points(gain.gain)} points (${points(low)} to ${points(high)})`;
   const caption = [
     ` over ${first}: 95% interval, paired over ${plural(tasks, "task")}`,
+    `p ${p < 1e-4 ? "< 0.0001" : p.toFixed(4)}`,
     `better on ${number(better)}, worse on ${number(worse)}`,
     ...(moments ? [moments] : []),
   ];

@@ -67,7 +67,7 @@ def test_two_files_of_one_policy_each_need_no_options(
     after = keep(tmp_path / "after.jsonl", True, policy="after")
     row = told(capsys, before, after)["Game"]
     assert row[:3] == ["4", "0.0%", "100.0%"]
-    assert row[4:] == ["4", "0"]
+    assert row[4:] == ["0.1250", "4", "0"]  # McNemar's exact test: 2 / 2^4
 
 
 def test_a_dpo_runs_expert_and_sampled_episodes_are_not_one_policy(
@@ -109,6 +109,18 @@ def test_the_steps_of_an_online_run_are_chosen_among(
     argv = [tmp_path, tmp_path, "--split", "validation", "--step", "0", "--step", "90"]
     assert told(capsys, *argv)["all"][:3] == ["4", "0.0%", "100.0%"]
     assert told(capsys, *argv[:-2])["all"][:3] == ["4", "0.0%", "0.0%"]
+
+
+def test_fresh_episodes_stand_for_the_evaluation_that_chose_the_weights(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    (run / "trajectories").mkdir(parents=True)
+    (run / "run.json").write_text("{}")
+    keep(run / "trajectories" / "eval_000002.jsonl", True, policy="run", step=2)
+    assert told(capsys, before, run)["Game"][2] == "100.0%"
+    keep(run / "trajectories" / "eval_fresh_000002.jsonl", False, policy="run", step=2)
+    assert told(capsys, before, run)["Game"][2] == "0.0%"
 
 
 def test_the_names_of_the_sides_say_what_was_chosen(
@@ -166,7 +178,7 @@ def test_one_id_in_two_environments_is_two_tasks(
         keep(tmp_path / name / "yours.jsonl", False, env_id="yours/Other-v0", num_tasks=12)
     rows = told(capsys, tmp_path / "first", tmp_path / "second")
     assert rows["mean of 2"][:3] == ["16", "0.0%", "50.0%"], "one with many tasks counts once"
-    assert rows["mean of 2"][4:] == ["4", "0"]
+    assert rows["mean of 2"][4:] == ["0.1250", "4", "0"]
 
 
 def test_tasks_of_another_source_are_other_tasks(

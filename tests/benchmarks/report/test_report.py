@@ -125,7 +125,7 @@ def test_axes_are_marked_at_what_was_played_and_a_policy_keeps_its_colour(tmp_pa
     assert list(turns.get_xticks()) == [3, 7, 30]
     assert [label.get_text() for label in passes.get_xticklabels()] == ["1", "2", "4"]
     drawn = [line for line in passes.get_lines() if len(line.get_xdata())]
-    assert len(drawn) == 6
+    assert [line.get_marker() for line in drawn] == ["o", "x"] * 6
     assert {line.get_color() for line in drawn} == set(colours.values())
     assert len({line.get_linestyle() for line in drawn}) == 3
     assert passes.get_legend_handles_labels()[1] == ["p", "q", "3 turns", "7 turns", "30 turns"]

@@ -160,7 +160,7 @@ def test_two_runs_tell_the_paired_gain_of_what_they_played_last(
     page.wait_for_selector(".gain strong")
     assert page.inner_text(".gain") == (
         "two gains +33.3 points (−46.0 to +100.0) over one: 95% interval, paired over 1 task · "
-        "better on 1, worse on 0 · after training"
+        "p 1.0000 · better on 1, worse on 0 · after training"
     )
     page.goto(page.url.replace("run=one&vs=two", "run=two&vs=one"))
     page.locator(".gain", has_text="one gains −33.3 points (−100.0 to +46.0) over two").wait_for()

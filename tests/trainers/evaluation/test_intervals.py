@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
+from math import comb
 from random import Random
 
 import numpy as np
@@ -16,6 +18,7 @@ from trainers.evaluation.intervals import (
     mean_of,
     mean_over_seeds,
     mean_over_tasks,
+    sign_flip_p,
     t975,
     wilson,
 )
@@ -164,6 +167,35 @@ def test_the_interval_of_a_mean_over_environments_covers_it() -> None:
         )
         covered += found.low <= sum(rates) / 3 <= found.high
     assert 0.93 <= covered / 2000 <= 0.99
+
+
+THIRDS_AND_QUARTERS = st.sampled_from([n / d for d in (1, 3, 4) for n in range(-d, d + 1)])
+
+
+@given(st.lists(THIRDS_AND_QUARTERS, min_size=1, max_size=9))
+def test_the_sign_flip_test_counts_all_choices_of_signs(gains: list[float]) -> None:
+    observed = abs(sum(gains))
+    choices = list(product((1, -1), repeat=len(gains)))
+    sums = [abs(sum(s * g for s, g in zip(signs, gains, strict=True))) for signs in choices]
+    expected = sum(total >= observed - 1e-9 for total in sums) / len(choices)
+    assert sign_flip_p(gains) == pytest.approx(expected)
+    assert sign_flip_p([-gain for gain in gains]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("better", "worse"), [(0, 0), (1, 0), (9, 2), (6, 6), (40, 20)])
+def test_with_single_episodes_the_sign_flip_test_is_mcnemars(better: int, worse: int) -> None:
+    total = better + worse
+    tail = sum(comb(total, count) for count in range(max(better, worse), total + 1)) / 2**total
+    gains = [1.0] * better + [-1.0] * worse + [0.0] * 7
+    assert sign_flip_p(gains) == pytest.approx(min(1.0, 2 * tail))
+
+
+def test_the_sign_flip_test_finds_no_difference_in_noise() -> None:
+    draws = np.random.default_rng(0)
+    p = [sign_flip_p((draws.binomial(3, 0.5, (30, 2)) @ [1 / 3, -1 / 3]).tolist())
+         for _ in range(400)]  # fmt: skip
+    assert 0.02 <= np.mean(np.array(p) <= 0.05) <= 0.06
+    assert sign_flip_p(draws.normal(1.0, 1.0, 200).tolist()) < 1e-9  # rounded to steps
 
 
 def test_the_interval_over_seeds_is_students() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from trainers.evaluation.intervals import wilson
-from trainers.evaluation.tally import paired, pass_at_k, tally
+from trainers.evaluation.tally import p_of, paired, pass_all_k, pass_at_k, tally
 
 
 def episode(
@@ -33,10 +33,18 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_success(n, data):
     assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
 
 
+@given(st.integers(1, 7), st.data())
+def test_pass_all_k_is_the_share_of_subsets_of_successes(n, data):
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    subsets = list(combinations([True] * c + [False] * (n - c), k))
+    assert pass_all_k(n, c, k) == pytest.approx(sum(map(all, subsets)) / len(subsets))
+
+
+@pytest.mark.parametrize("estimate", [pass_at_k, pass_all_k])
 @pytest.mark.parametrize("case", [(3, 1, 4), (3, 4, 1), (3, 1, 0), (3, -1, 1)])
-def test_pass_at_k_refuses_what_cannot_be(case):
+def test_pass_at_k_refuses_what_cannot_be(estimate, case):
     with pytest.raises(ValueError, match="expected 1 <= k"):
-        pass_at_k(*case)
+        estimate(*case)
 
 
 def test_failed_episodes_are_counted_apart_and_enter_nothing_else():
@@ -78,6 +86,7 @@ def test_samples_of_which_one_of_two_succeeds_are_worth_all_episodes():
     halves = [episode(f"t_{n}", success) for n in range(5) for success in (True, False)]
     assert tally(halves).success() == tally(halves).pass_at(1) == wilson(5, 10)
     assert tally(halves).pass_at(2) == wilson(5, 5)
+    assert tally(halves).pass_all(2) == wilson(0, 5)
 
 
 def test_no_interval_claims_certainty_from_a_few_tasks():
@@ -88,8 +97,16 @@ def test_no_interval_claims_certainty_from_a_few_tasks():
 
 def test_pass_at_k_needs_k_episodes_of_every_task():
     found = tally([episode("t_1", True), episode("t_1", False), episode("t_2", False)])
-    assert found.pass_at(2) is None
+    assert found.pass_at(2) is None and found.pass_all(2) is None
     assert found.pass_at(1).value == pytest.approx(0.25)
+
+
+def test_the_p_value_of_several_panels_is_that_of_their_mean():
+    one = paired(of_tasks(a=1.0, b=1.0, c=0.5), of_tasks(a=0.0, b=0.5, c=0.5))
+    other = paired(of_tasks(d=1.0), of_tasks(d=0.0))
+    # 3 tasks weigh as much as 1: gains of 1/3, 1/6 and 0, and of 1.
+    assert p_of([one]) == 2 / 4 and p_of([other]) == 1.0
+    assert p_of([one, other]) == 2 / 8
 
 
 def of_tasks(**rates):
