@@ -158,7 +158,7 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
 
 
 def pass_all_k(num_episodes: int, num_successes: int, k: int) -> float:
-    """Estimate without bias that all of k episodes succeed, pass^k (arXiv 2406.12045, section 3).
+    """Estimate without bias that all of k episodes succeed (pass^k of arXiv 2406.12045).
 
     C(c, k) / C(n, k), for c successes in n episodes.
     """
