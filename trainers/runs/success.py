@@ -20,7 +20,7 @@ ROWS = 8
 PLATEAU = 5
 """Evaluations, the last ones, whose mean is a run's plateau."""
 FRESH = "eval_fresh"
-"""How metrics and episodes of the kept weights begin, where they were measured again."""
+"""Prefix of metrics and files of the kept weights, measured again."""
 
 
 @dataclass(frozen=True)

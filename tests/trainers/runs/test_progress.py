@@ -28,7 +28,8 @@ def begun(*, max_steps: int = 20, global_step: int = 0, **options: Any) -> tuple
     """Heartbeat of a training that has begun, its clock and its state."""
     clock = Clock()
     heartbeat = Heartbeat(clock)
-    args = SimpleNamespace(gradient_accumulation_steps=8, eval_strategy="steps", **options)
+    fixed: dict[str, Any] = {"eval_strategy": "steps", "load_best_model_at_end": False}
+    args = SimpleNamespace(gradient_accumulation_steps=8, **fixed, **options)
     state = SimpleNamespace(global_step=global_step, max_steps=max_steps, eval_steps=5)
     heartbeat._depth = 1
     heartbeat.on_train_begin(args, state, None)
