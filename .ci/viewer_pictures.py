@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/howto/viewer.md in headless Chromium.
+"""Takes the pictures of docs/howto/resume.md in headless Chromium.
 
     agentgym quickstart
     agentgym train grpo --env TextCraft --seed 1 --learning_rate 3e-4 --max_steps 24 \
