@@ -10,6 +10,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from tqdm.contrib.logging import logging_redirect_tqdm
+
 from agentgym_envs.content.files import is_storage_failure
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.machinery.secrets import MASK, masked, masked_words
@@ -101,7 +103,12 @@ def running(
             disk took no more.
     """
     try:
-        with exit_statuses(trainer.args, command), explain_refusals(ImportError):
+        # Warnings would stand behind the progress bar, on its line.
+        with (
+            logging_redirect_tqdm(),
+            exit_statuses(trainer.args, command),
+            explain_refusals(ImportError),
+        ):
             yield
         # Its threads would end some processes by SIGABRT when the interpreter does.
         trainer.accelerator.state.destroy_process_group()

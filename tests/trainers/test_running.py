@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import runpy
 import shutil
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+from tqdm.auto import tqdm
 from transformers import TrainerCallback
 
 from agentgym_envs import read_jsonl
@@ -135,6 +137,14 @@ def test_a_signal_ends_training_with_a_checkpoint_of_the_present_step(
     assert trainer.state.global_step == 2
     assert last_checkpoint(Path(trainer.args.output_dir)) is not None
     assert signal.getsignal(number) is before
+
+
+def test_a_warning_beside_a_progress_bar_has_a_line_of_its_own(
+    trainer_in: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with commands.running(trainer_in(), "train grpo"), tqdm(total=2):
+        logging.getLogger("trainers").warning("all turns were cut off")
+    assert "\rall turns were cut off\n" in capsys.readouterr().err
 
 
 def test_a_signal_that_comes_after_training_is_the_callers(tmp_path: Path) -> None:
