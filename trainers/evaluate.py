@@ -25,7 +25,7 @@ from trainers.options.errors import (
 )
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
-from trainers.options.values import check_bounds, option, value_for
+from trainers.options.values import check_bounds, option, seed_list, value_for
 from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
@@ -41,7 +41,7 @@ def evaluate(
     *,
     samples: int = 1,
     temperature: float = 1.0,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     global_step: int = 0,
     on_trajectory: Callable[[Trajectory], None] | None = None,
     on_trajectories: Callable[[list[Trajectory]], None] | None = None,
@@ -56,27 +56,34 @@ def evaluate(
         task_ids: the tasks.
         samples: episodes per task.
         temperature: of the sampling; 0 is greedy. Policies without tokens ignore it.
-        seed: of the sampling.
+        seed: of the sampling; of several, each plays all tasks as a policy opened with it.
         global_step: the optimizer step that a trained policy is of, for the record.
         on_trajectory: called with each episode as it ends.
-        on_trajectories: called with all of them, by task.
+        on_trajectories: called with all of them, by seed and task.
         finished: episodes that are not played again; see `Rollout.run`.
 
     Raises:
         TypeError: `rollout` is a name.
         UsageError: there are no tasks, or no episode has a score.
-        ValueError: there are no samples.
+        ValueError: there are no samples, or no seeds.
     """
-    _check_play(rollout, task_ids, samples)
+    seeds = [seed] if isinstance(seed, int) else list(seed)
+    _check_play(rollout, task_ids, samples, seeds)
     start = time.perf_counter()
-    trajectories = rollout.run(
-        [task_id for task_id in task_ids for _ in range(samples)],
-        temperature=temperature,
-        global_step=global_step,
-        stream=(_EVALUATION_STREAM, seed),
-        on_trajectory=on_trajectory,
-        finished=finished,
-    )
+    episodes = [task_id for task_id in task_ids for _ in range(samples)]
+    trajectories: list[Trajectory] = []
+    for one in seeds:
+        if not isinstance(seed, int):
+            rollout.policy.seed = one
+        own = None if finished is None else _Part(finished, len(trajectories), len(episodes))
+        trajectories += rollout.run(
+            episodes,
+            temperature=temperature,
+            global_step=global_step,
+            stream=(_EVALUATION_STREAM, one),
+            on_trajectory=on_trajectory,
+            finished=own,
+        )
     if on_trajectories is not None:
         on_trajectories(trajectories)
     try:
@@ -84,7 +91,7 @@ def evaluate(
             trajectories,
             policy=rollout.policy.name,
             temperature=temperature if rollout.policy.has_temperature else None,
-            seed=seed,
+            seeds=seeds,
             wall_s=time.perf_counter() - start,
             cost=None if rollout.policy.ledger is None else rollout.policy.ledger.spent,
         )
@@ -92,7 +99,20 @@ def evaluate(
         raise UsageError(str(error)) from error
 
 
-def _check_play(rollout: Any, task_ids: Sequence[str], samples: int) -> None:
+class _Part(dict[int, Trajectory]):
+    """The finished episodes of one seed among those of all, which new ones are added to."""
+
+    def __init__(self, whole: MutableMapping[int, Trajectory], start: int, count: int) -> None:
+        places = range(start, start + count)
+        super().__init__({place - start: whole[place] for place in places if place in whole})
+        self._whole, self._start = whole, start
+
+    def __setitem__(self, place: int, trajectory: Trajectory) -> None:
+        super().__setitem__(place, trajectory)
+        self._whole[self._start + place] = trajectory
+
+
+def _check_play(rollout: Any, task_ids: Sequence[str], samples: int, seeds: Sequence[int]) -> None:
     if isinstance(rollout, str):
         raise TypeError(
             f"rollout must be a trainers.Rollout, got the name {rollout!r}; make it by "
@@ -102,6 +122,8 @@ def _check_play(rollout: Any, task_ids: Sequence[str], samples: int) -> None:
         raise UsageError("there are no tasks to evaluate on")
     if samples < 1:
         raise ValueError(f"samples must be >= 1, got {samples}")
+    if not seeds:
+        raise ValueError("there are no seeds; pass seed=0, or seed=[0, 1, 2]")
 
 
 _EVALUATION_STREAM = 2
@@ -121,7 +143,11 @@ class MeasureArguments:
     )
     samples: int = option(1, "Episodes per task.", min=1)
     temperature: float = option(1.0, "Temperature; 0 is greedy.", min=0)
-    seed: int = option(0, "Seed of the sampling.", min=0)
+    seeds: str = option(
+        "0",
+        "Seeds of the sampling, such as 0,1,2; every task is played under each.",
+        aliases=["--seed"],
+    )
     out: str | None = option(None, "Write the result to this JSON file.", aliases=["--output"])
     trajectories: str | None = option(None, "Write the episodes to this JSONL file.")
 
@@ -129,6 +155,7 @@ class MeasureArguments:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        _ = self.seed_list
         check_output("out", self.out)
         if self.out is not None and self.out.endswith(COMPRESSED):
             raise ValueError(f"out is written as plain JSON, got {self.out}; name a .json file")
@@ -136,6 +163,11 @@ class MeasureArguments:
         files = [Path(path).resolve() for path in (self.out, self.trajectories) if path is not None]
         if len(set(files)) < len(files):
             raise ValueError(f"out and trajectories must name different files, got {self.out}")
+
+    @property
+    def seed_list(self) -> list[int]:
+        """`seeds` as numbers, each once."""
+        return seed_list(self.seeds)
 
 
 def _check(
@@ -170,10 +202,11 @@ def main(argv: list[str] | None = None) -> int:
     check_backend(policy, budgets)
     environments = open_environments(env, policy)
     task_ids = environments.spread(environments.split_ids(), measure.num_tasks)
-    rollout = open_rollout(policy, environments, budgets, seed=measure.seed)
-    total = len(task_ids) * measure.samples
+    seeds = measure.seed_list
+    rollout = open_rollout(policy, environments, budgets, seed=seeds[0])
+    total = len(task_ids) * measure.samples * len(seeds)
     options = (
-        *(rollout.policy.name, measure.temperature, measure.seed, measure.samples, task_ids),
+        *(rollout.policy.name, measure.temperature, *seeds, measure.samples, task_ids),
         *episode_settings(env, budgets),
         *policy.settings,
     )
@@ -197,7 +230,7 @@ def main(argv: list[str] | None = None) -> int:
             task_ids,
             samples=measure.samples,
             temperature=measure.temperature,
-            seed=measure.seed,
+            seed=seeds,
             global_step=step_of_model(policy.policy) or 0,
             on_trajectory=watch,
             on_trajectories=write,
@@ -208,7 +241,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"strongest baseline, {baseline}")
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
-            record = run_record(command="eval", seed=measure.seed, configs=configs)
+            record = run_record(command="eval", seed=seeds[0], configs=configs)
             saved, path = replace(result, run=record), measure.out
             watch.write(path, lambda: saved.save(path))
         watch.forget()

@@ -27,7 +27,7 @@ from trainers.options.policies import (
     is_text_policy,
     policy_name,
 )
-from trainers.options.values import check_bounds, check_names, option
+from trainers.options.values import check_bounds, check_names, option, seed_list, whole_number
 from trainers.runs.provenance import run_record
 
 LEAST_REQUESTS = 4
@@ -88,14 +88,14 @@ class SweepArguments:
     @property
     def turn_limits(self) -> list[int | None]:
         """`turns`, each once, with None for the environments' own."""
-        words = _words(self.turns)
-        limits = [None if word == "default" else _whole("turns", word, 1) for word in words]
+        words = [word.strip() for word in self.turns.split(",")]
+        limits = [None if word == "default" else whole_number("turns", word, 1) for word in words]
         return list(dict.fromkeys(limits))
 
     @property
     def seed_list(self) -> list[int]:
         """`seeds` as numbers, each once."""
-        return list(dict.fromkeys(_whole("seeds", word, 0) for word in _words(self.seeds)))
+        return seed_list(self.seeds)
 
 
 def sweep(
@@ -276,13 +276,3 @@ def _uses_gpu(policies: Sequence[str]) -> bool:
     import torch
 
     return torch.cuda.is_available()
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",")]
-
-
-def _whole(name: str, word: str, least: int) -> int:
-    if not (word.isascii() and word.isdecimal()) or int(word) < least:
-        raise ValueError(f"{name}: {word!r} is no whole number from {least}; write them as 5,10,20")
-    return int(word)

@@ -16,7 +16,7 @@ from trainers.evaluation.intervals import bootstrap_mean
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments
 from trainers.options.errors import UsageError
-from trainers.policies.scripted import ExpertPolicy, FunctionPolicy
+from trainers.policies.scripted import ExpertPolicy, FunctionPolicy, RandomPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.mixtures import spread
 
@@ -109,6 +109,62 @@ def test_the_same_seed_plays_the_same_episodes_whatever_came_before() -> None:
     assert (first.seed, first.temperature) == (1, 1.0)
 
 
+def test_every_seed_plays_as_it_does_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def completions(*options: str) -> list[list[str]]:
+        path = tmp_path / "t.jsonl"
+        words = f"--env {ENV_ID} --policy random --samples 3 --trajectories {path}".split()
+        assert main([*words, "--action_format", "plain", *options]) == 0
+        return [[turn.completion for turn in episode.turns] for episode in read_jsonl(path)]
+
+    result = tmp_path / "r.json"
+    together = completions("--seeds", "5,6,9,6", "--out", str(result))
+    alone = [completions("--seed", str(seed)) for seed in (5, 6, 9)]
+    assert together == sum(alone, [])
+    assert alone[0] != alone[1]
+    read = EvalResult.load(result)
+    assert (read.seed, list(read.seeds), read.samples_per_task) == (5, [5, 6, 9], 9)
+    assert read.success == pytest.approx(np.mean(list(read.seeds.values())))
+    assert f"by seed: 5 {read.seeds[5]:.1%}, 6 {read.seeds[6]:.1%}, 9" in capsys.readouterr().out
+
+
+def test_the_interval_over_seeds_needs_three_that_differ() -> None:
+    def result(*successes: bool) -> EvalResult:
+        episodes = [played(task, won) for won in successes for task in ("a1", "b1")]
+        episodes[0] = played("a1", True)
+        return summarize(episodes, seeds=range(len(successes)))
+
+    assert result(False).seeds == {}
+    assert result(False, True).ci95_seeds is None
+    assert result(True, True, True).ci95_seeds is None
+    three = result(False, True, True)
+    assert three.seeds == {0: 0.5, 1: 1.0, 2: 1.0}
+    half = 4.303 * (1 / 12 / 3) ** 0.5  # Student's t with 2 degrees, the variance being 1/12
+    assert three.ci95_seeds == pytest.approx((5 / 6 - half, 1.0))
+    assert EvalResult.from_json(three.to_json()) == three
+    assert "by seed: 0 50.0%, 1 100.0%, 2 100.0% (95% interval over seeds 11.6% to" in str(three)
+
+
+def test_an_evaluation_of_several_seeds_goes_on_where_it_ended() -> None:
+    letters = Environments(EnvArguments(env=[ENV_ID], action_format="plain"), episodes=4)
+    player = letters.rollout(RandomPolicy())
+    ids = letters.task_ids("test")
+    all_of_them: dict[int, Trajectory] = {}
+    whole = evaluate(player, ids, samples=2, seed=[1, 2], finished=all_of_them)
+    assert sorted(all_of_them) == list(range(2 * 2 * len(ids)))
+    kept = {place: one for place, one in all_of_them.items() if place % 3}
+    again: list[Trajectory] = []
+    resumed = evaluate(
+        player, ids, samples=2, seed=[1, 2], finished=kept, on_trajectory=again.append
+    )
+    assert len(again) == len([place for place in all_of_them if place % 3 == 0])
+    assert (resumed.seeds, resumed.tasks) == (whole.seeds, whole.tasks)
+    assert len(kept) == len(all_of_them)
+    with pytest.raises(ValueError, match="there are no seeds"):
+        evaluate(player, ids, seed=[])
+
+
 def test_the_expert_solves_every_task_and_has_no_temperature() -> None:
     letters = Environments(EnvArguments(env=[ENV_ID]), episodes=2)
     result = evaluate(letters.rollout(ExpertPolicy()), letters.task_ids("test"), samples=2)
@@ -149,7 +205,7 @@ def test_episodes_are_kept_where_none_has_a_score() -> None:
     [
         ("samples", "0", "samples must be >= 1, got 0"),
         ("num-tasks", "-1", "num_tasks must be >= 0, got -1"),
-        ("seed", "-1", "seed must be >= 0, got -1"),
+        ("seed", "-1", "seeds: '-1' is no whole number from 0; write them as 5,10,20"),
         ("temperature", "-1", "temperature must be >= 0, got -1.0"),
         ("out", ".", "out must name a file, got the folder ."),
         ("out", "runs/a.json.gz", "out is written as plain JSON, got runs/a.json.gz"),

@@ -94,7 +94,7 @@ class EvalResult:
         n_tasks: tasks with at least one episode that did not fail.
         samples_per_task: episodes played per task.
         temperature: of the sampling; None for policies without tokens.
-        seed: of the sampling.
+        seed: of the sampling, the first of several.
         success: mean over tasks of the share of successful episodes.
         ci95: 95% interval of `success`, over the tasks of each environment.
         score: mean progress, 0..1.
@@ -117,6 +117,9 @@ class EvalResult:
         prompt_tokens: tokens that a server read, cached ones included.
         cached_tokens: those in its cache.
         cost: of all answers, in the currency of the prices; None if unknown.
+        seeds: the success by seed, where there are several.
+        ci95_seeds: 95% interval of their mean, by Student's t with the seeds as clusters: of other
+            samples on these tasks. None for fewer than three, or where all are equal.
     """
 
     policy: str
@@ -146,6 +149,8 @@ class EvalResult:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     cost: float | None = None
+    seeds: dict[int, float] = field(default_factory=dict)
+    ci95_seeds: tuple[float, float] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -161,7 +166,14 @@ class EvalResult:
         }
         low, high = record["ci95"]
         panels = tuple(PanelTasks(**part) for part in record["panels"])
-        changed = {"ci95": (low, high), "subtasks": rows, "panels": panels}
+        over = record.get("ci95_seeds")
+        changed = {
+            "ci95": (low, high),
+            "subtasks": rows,
+            "panels": panels,
+            "seeds": {int(seed): share for seed, share in record.get("seeds", {}).items()},
+            "ci95_seeds": over and (over[0], over[1]),
+        }
         return cls(**{**record, **changed, "environments": environments})
 
     def save(self, path: str | Path) -> None:
@@ -190,6 +202,13 @@ class EvalResult:
             + f"turns cut off {self.cut_answers}, " * bool(self.cut_answers)
             + f"{self.wall_s:.1f} s",
         ]
+        if self.seeds:
+            by_seed = ", ".join(f"{seed} {share:.1%}" for seed, share in self.seeds.items())
+            over_seeds = ""
+            if self.ci95_seeds is not None:
+                low, high = self.ci95_seeds
+                over_seeds = f" (95% interval over seeds {low:.1%} to {high:.1%})"
+            lines.insert(1, f"by seed: {by_seed}{over_seeds}")
         if self.prompt_tokens or self.cost is not None:
             cost = "" if self.cost is None else f", cost {self.cost:.4g}"
             lines.append(

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from agentgym_envs.registration.registry import distinct_names
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.evaluation.intervals import mean_of
+from trainers.evaluation.intervals import mean_of, mean_over_seeds
 from trainers.evaluation.results import EnvironmentResult, EvalResult, PanelTasks, SubtaskResult
 from trainers.evaluation.tally import Tally, tally, task_key
+
+MIN_SEEDS = 3
+"""The fewest seeds that an interval is made of."""
 
 
 def summarize(
@@ -20,11 +24,13 @@ def summarize(
     *,
     policy: str = "",
     temperature: float | None = None,
-    seed: int = 0,
+    seeds: Sequence[int] = (0,),
     wall_s: float = 0.0,
     cost: float | None = None,
 ) -> EvalResult:
     """Turn the episodes of an evaluation into an `EvalResult`, whose fields the arguments are.
+
+    Of several seeds each has as many of the episodes, in their order.
 
     The cost of all answers, those of repeated episodes included, is by default the sum over turns.
 
@@ -53,7 +59,7 @@ def summarize(
         n_tasks=len(total.successes),
         samples_per_task=max(Counter(map(task_key, trajectories)).values()),
         temperature=temperature,
-        seed=seed,
+        seed=seeds[0],
         success=success.value,
         ci95=(success.low, success.high),
         score=score.value,
@@ -75,7 +81,23 @@ def summarize(
         episodes={task_id: len(each) for (_, _, task_id), each in total.successes.items()},
         panels=_panels(finished),
         environments=environments,
+        **_by_seed(trajectories, seeds),
     )
+
+
+def _by_seed(trajectories: Sequence[Trajectory], seeds: Sequence[int]) -> dict[str, Any]:
+    """Return the success of each of several seeds, and the interval over them."""
+    count = len(trajectories) // len(seeds)
+    success: dict[int, float] = {}
+    for place, seed in enumerate(seeds if len(seeds) > 1 else ()):
+        groups = _grouped(trajectories[place * count :][:count], by=lambda one: one.env_id)
+        shares = [share for group in groups.values() if (share := tally(group).success())]
+        if shares:
+            success[seed] = fmean(share.value for share in shares)
+    if len(success) < MIN_SEEDS or len(set(success.values())) == 1:
+        return {"seeds": success}
+    over = mean_over_seeds([*success.values()])
+    return {"seeds": success, "ci95_seeds": (max(0.0, over.low), min(1.0, over.high))}
 
 
 def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:

@@ -43,6 +43,18 @@ def option(default: Any, help_text: str, **metadata: Any) -> Any:
     return field(default=default, metadata=metadata)
 
 
+def whole_number(name: str, word: str, least: int) -> int:
+    """Return an option's whole number, or raise `ValueError` below `least` and for other words."""
+    if not (word.isascii() and word.isdecimal()) or int(word) < least:
+        raise ValueError(f"{name}: {word!r} is no whole number from {least}; write them as 5,10,20")
+    return int(word)
+
+
+def seed_list(text: str) -> list[int]:
+    """Return the seeds of `0,1,2`, each once."""
+    return list(dict.fromkeys(whole_number("seeds", word.strip(), 0) for word in text.split(",")))
+
+
 def check_bounds(args: Any) -> None:
     """Raise `ValueError` for a number that is none, a value beyond its `choices` or its bounds.
 

@@ -97,6 +97,7 @@ class APIPolicy(Policy):
     """
 
     is_asynchronous = True
+    seed: int
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class APIPolicy(Policy):
         self.ledger: Ledger = ledger or Ledger()
         self._client = client
         self._budgets = budgets
-        self._seed = self._batch_seed = seed
+        self.seed = self._batch_seed = seed
         self._fields: dict[str, Any] = {"model": model, "temperature": 1.0}
         self._further = fields or {}
         self.has_temperature = "temperature" not in self._further
@@ -133,7 +134,7 @@ class APIPolicy(Policy):
     ) -> None:
         """Take the batch's temperature and its requests' seeds."""
         self.ledger.begin_batch()
-        self._batch_seed = batch_seed(self._seed, stream)
+        self._batch_seed = batch_seed(self.seed, stream)
         self._fields["temperature"] = 1.0 if temperature is None else temperature
 
     def act(self, episodes: Sequence[Episode]) -> list[PolicyAnswer | None]:

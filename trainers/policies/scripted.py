@@ -60,9 +60,10 @@ class RandomPolicy(Policy):
     """
 
     name = "random"
+    seed: int
 
     def __init__(self, seed: int = 0) -> None:
-        self._seed = self._batch_seed = seed
+        self.seed = self._batch_seed = seed
         self._random: dict[int, random.Random] = {}
         self._seen: dict[int, list[str]] = {}
         self._formats: dict[int, list[tuple[ActionParser, tuple[ActionVerb, ...]]]] = {}
@@ -71,7 +72,7 @@ class RandomPolicy(Policy):
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
         """Seed the draws by `seed` and `stream`, or by `seed` alone without a stream."""
-        self._batch_seed = batch_seed(self._seed, stream) if stream else self._seed
+        self._batch_seed = batch_seed(self.seed, stream) if stream else self.seed
 
     def act(self, episodes: Sequence[Episode]) -> list[Reply]:
         """Draw an action for each episode."""

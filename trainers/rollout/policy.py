@@ -115,6 +115,9 @@ class Policy(Protocol):
     has_temperature: bool = False
     """It samples, so a temperature changes it."""
 
+    seed: int | None = None
+    """The seed of its random numbers, beside a batch's stream. None where it draws none."""
+
     is_asynchronous: bool = False
     """`act` sends requests and returns the answers that have arrived, without waiting."""
 
