@@ -79,6 +79,7 @@ METRICS = (
     Metric("loss", "loss", ".4f", ".3g", line=9, card=5, viewer=1),
     Metric("entropy", "entropy", ".2f", ".3f", line=10, card=6, viewer=3),
     Metric("kl", "KL", ".4f", viewer=4),
+    Metric("kl_clip_ratio", "clipped KL", ".2%"),
     Metric("grad_norm", "gradient norm", ".3f", viewer=5),
     Metric("learning_rate", "learning rate", ".2e", viewer=6),
     Metric("clip_ratio/region_mean", "clipped", ".1%", viewer=10),

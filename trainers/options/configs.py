@@ -230,6 +230,11 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     num_generations: int | None = option(8, "Episodes per task, the group of a baseline.")
     temperature: float = option(1.0, "Temperature of the episodes, and of the loss.")
     beta: float = option(0.0, "Weight of the KL to the start; 0 loads no reference model.")
+    kl_clip: float = option(
+        10.0,
+        "With --beta: bound of each token's KL in nats, beyond which it has no gradient; 0 = none.",
+        min=0,
+    )
     top_k: int = option(0, "Sample among the k likeliest tokens, in evaluations too; 0: all.")
     top_p: float = option(
         1.0,

@@ -6,11 +6,16 @@ Each is logged when it is first seen, and again when it passes a threshold, not 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from statistics import median
 from typing import Any
 
 import torch
 from transformers import TrainerCallback
+
+from trainers.metrics import number
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +24,8 @@ _SAMPLE = 1 << 20
 """Weights that are compared, spread evenly over all that are trained."""
 _ENOUGH = 0.5
 """The share that one step must change for no warning."""
+_FEW, _MANY = 5, 20
+"""Earlier entries without which nothing is a jump, and those that are compared."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +35,17 @@ class Symptom:
     Attributes:
         metric: its name.
         above: rising bounds; each logs a warning when it is first passed.
-        meaning: what it means; `{value}` is the metric's.
+        meaning: what it means; `{value}` is the metric's, `{usual}` the median before a jump.
         remedy: which option helps.
+        smallest_jump: where it is set, `above` are multiples of the median of the entries before,
+            and a smaller value is no jump.
     """
 
     metric: str
     above: tuple[float, ...]
     meaning: str
     remedy: str
+    smallest_jump: float | None = None
 
 
 ZERO_STD = "frac_reward_zero_std"
@@ -110,6 +120,23 @@ SYMPTOMS = (
         "token_truncate or turn_truncate. Where those do too, see what "
         "sampling/sampling_logp_difference/mean says",
     ),
+    Symptom(
+        "kl",
+        (10.0, 1000.0),
+        "kl jumped to {value:.3g} nats per token, from a median of {usual:.2g} before",
+        "A few tokens may be all of it: --kl_clip 10, the default, bounds each. Where many are "
+        "beyond (kl_clip_ratio), the policy has left the initial model: lower --learning_rate or "
+        "raise --beta",
+        smallest_jump=0.5,
+    ),
+    Symptom(
+        "grad_norm",
+        (10.0, 100.0),
+        "grad_norm jumped to {value:.3g}, from a median of {usual:.2g} before",
+        "--max_grad_norm bounds the step, and what has made the jump is its direction: with --beta "
+        "see kl and --kl_clip; else lower --learning_rate",
+        smallest_jump=5.0,  # else some reward among groups of equal ones would be a jump
+    ),
 )
 
 
@@ -129,11 +156,25 @@ class HealthWarnings(TrainerCallback):
                 continue
             if symptom.metric == ZERO_STD and not getattr(args, "compares_groups", True):
                 continue
-            passed = sum(value > bound for bound in symptom.above)
+            usual = 1.0
+            if symptom.smallest_jump is not None:
+                is_jump = symptom.smallest_jump <= value < inf
+                usual = median_before(state.log_history, symptom.metric) if is_jump else inf
+            passed = sum(value > bound * usual for bound in symptom.above)
             if passed > self._passed[index]:
                 self._passed[index] = passed
-                meaning = symptom.meaning.format(value=value)
+                meaning = symptom.meaning.format(value=value, usual=usual)
                 logger.warning("step %d: %s. %s.", state.global_step, meaning, symptom.remedy)
+
+
+def median_before(history: Sequence[Mapping[str, Any]], metric: str) -> float:
+    """Return the median of a metric before the last log entry, inf where it has few values yet.
+
+    Steps without a gradient, and values that are not finite, do not count.
+    """
+    values = (number(entry.get(metric)) for entry in history[:-1])
+    usable = [value for value in values if value is not None and 0.0 < value < inf][-_MANY:]
+    return median(usable) if len(usable) >= _FEW else inf
 
 
 class WeightChanges(TrainerCallback):  # type: ignore[misc]

@@ -7,6 +7,7 @@ is adjusted stands in `PolicyLoss._adjusting_trl`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,7 +32,10 @@ OBSERVATION_WEIGHTS = "observation_weights"
 """Key of the batch: (R, T), the factor of each given token's negative log-probability."""
 GAP = "sampling/sampling_logp_difference"
 RATIO = "sampling/importance_sampling_ratio"
-_TOKEN_COLUMNS = ("old_per_token_logps", "ref_per_token_logps")
+REFERENCE = "ref_per_token_logps"
+_TOKEN_COLUMNS = ("old_per_token_logps", REFERENCE)
+_LARGEST_LOG_RATIO = 80.0
+"""Nats. Their exponential fits into float32, that of 89 is infinite."""
 
 
 class PolicyLoss:
@@ -145,24 +149,25 @@ class PolicyLoss:
     def _adjusting_trl(self, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Adjust TRL while it computes the loss of a pass, and log the metrics of the tokens.
 
-        - Its KL weighs each row, and is none of the loss where it is part of the reward.
+        - Its KL is clipped and weighs each row. It is none of the loss where the reward has it.
         - Its entropy bonus is a share of the mean over the tokens of the batch.
         - Its engine seems to be in use, under which it reads the ratio from the batch.
         """
         trainer = self._trainer
         beta, entropy_coef, use_vllm = trainer.beta, trainer.entropy_coef, trainer.use_vllm
         adjusted = self._inputs = two_columns(dict(inputs))
+        adjusted["token_metrics"] = {"mean": {}}
         self._observation_loss = 0.0
         try:
             row_factors = inputs["row_weights"][:, None]
-            trainer.beta = 0.0 if trainer.kl_in_reward else Weighted.of(beta, row_factors)
+            kl_weight = Weighted.of(beta, row_factors, change=self._clip_kl)
+            trainer.beta = 0.0 if trainer.kl_in_reward else kl_weight
             trainer.entropy_coef = Weighted.of(entropy_coef, self._share_of_tokens(inputs))
             trainer.use_vllm = trainer.vllm_importance_sampling_correction
             with pop_trl_metrics(trainer.logged) as trl_metrics:
                 yield adjusted
             mask = adjusted["completion_mask"] * adjusted["tool_mask"]
-            # A user's own loss may have computed no log-probabilities.
-            token_metrics = adjusted.pop("token_metrics", {"mean": {}})
+            token_metrics = adjusted.pop("token_metrics")
             self._metrics.add(trainer.logged, mask, **token_metrics, trl_metrics=trl_metrics)
         finally:
             # TRL may have changed the coefficient.
@@ -190,8 +195,19 @@ class PolicyLoss:
         outputs = compact_logprobs(compute, *args, **{**kwargs, "scored": scored})
         if OBSERVATION_WEIGHTS in inputs:
             self._observation_loss = self._loss_of_observations(inputs, outputs[0])
-        self._weigh_tokens(inputs, outputs[0].detach())
+        current = outputs[0].detach()
+        if REFERENCE in inputs:
+            # Beyond, the gradient of a clipped KL would be 0 times infinity.
+            inputs[REFERENCE] = torch.minimum(inputs[REFERENCE], current + _LARGEST_LOG_RATIO)
+        self._weigh_tokens(inputs, current)
         return outputs
+
+    def _clip_kl(self, kl: torch.Tensor) -> torch.Tensor:
+        """Return a pass's (B, T) KL within its bound, and log it in place of TRL's."""
+        assert self._inputs is not None
+        clipped, metrics = clip_kl(kl, self._trainer.args.kl_clip)
+        self._inputs["token_metrics"]["mean"] |= metrics
+        return clipped
 
     def _weigh_tokens(self, inputs: dict[str, Any], current: torch.Tensor) -> None:
         """Put the ratio and its metrics into a pass.
@@ -253,17 +269,39 @@ class Weighted(float):
     """A coefficient of TRL's with a weighted term in the loss: `beta`, `entropy_coef`."""
 
     weights: torch.Tensor
+    change: Callable[[torch.Tensor], torch.Tensor] | None
 
     @classmethod
-    def of(cls, coefficient: float, weights: torch.Tensor) -> Weighted:
-        """Return a coefficient with weights for its term."""
+    def of(
+        cls,
+        coefficient: float,
+        weights: torch.Tensor,
+        *,
+        change: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    ) -> Weighted:
+        """Return a coefficient with weights for its term, which `change` is applied to first."""
         made = cls(coefficient)
-        made.weights = weights
+        made.weights, made.change = weights, change
         return made
 
     def __mul__(self, term: Any) -> Any:
         """Return the weighted term of the loss."""
+        term = term if self.change is None else self.change(term)
         return float(self) * (self.weights * term)
+
+
+def clip_kl(kl: torch.Tensor, bound: float) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Return tokens' KL estimates within a bound of 0, and their metrics.
+
+    One beyond has no gradient, as in verl's `kl_penalty`.
+
+    Args:
+        kl: (B, T) nats, k3 or k1 of each token.
+        bound: nats, `kl_clip`; 0 sets none.
+    """
+    bound = bound or math.inf
+    clipped, is_clipped = kl.clamp(-bound, bound), kl.detach().abs() > bound
+    return clipped, {"kl": clipped.detach(), "kl_clip_ratio": is_clipped.float()}
 
 
 class PolicyMeasures:
@@ -331,15 +369,16 @@ class PolicyMeasures:
         return probabilities
 
     def kl_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
-        """Return (R, T), log-probabilities of the policy less those of the reference (k1).
+        """Return (R, T) clipped log-ratios of the policy to the reference (k1).
 
         All 0 where `beta` is 0, for then there is no reference.
         """
         mask = episodes.action_mask
-        if "ref_per_token_logps" not in batch:
+        if REFERENCE not in batch:
             return torch.zeros(mask.shape, device=mask.device)
-        kl: torch.Tensor = (self._policy_logps(batch) - batch["ref_per_token_logps"]) * mask
-        self._kl_metrics.add(self._trainer.logged, mask, mean={"kl": kl})
+        log_ratio = (self._policy_logps(batch) - batch[REFERENCE]) * mask
+        kl, metrics = clip_kl(log_ratio, self._trainer.args.kl_clip)
+        self._kl_metrics.add(self._trainer.logged, mask, mean=metrics)
         return kl
 
     def _policy_logps(self, batch: dict[str, Any]) -> torch.Tensor:

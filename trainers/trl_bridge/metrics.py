@@ -53,7 +53,7 @@ class TokenMetrics:
         Args:
             logged: TRL empties them with each log entry.
             mask: (B, T); tokens of mask 0 do not count.
-            mean: values to average over the tokens.
+            mean: values to average over the tokens, in place of TRL's means of the same name.
             smallest: values to log the smallest of.
             largest: values to log the largest of.
             trl_metrics: TRL's own metrics of the tokens of this pass, of all processes.
@@ -64,8 +64,8 @@ class TokenMetrics:
         self._add_means(
             logged,
             {
-                **dict(zip(mean, totals, strict=True)),
                 **{name: trl_metrics[name] * count for name in MEANS if name in trl_metrics},
+                **dict(zip(mean, totals, strict=True)),
             },
             count,
         )

@@ -129,6 +129,7 @@ def test_a_preset_holds_the_runs_numbers(name: str) -> None:
     assert (args.beta, args.epsilon, args.temperature) == (1e-3, 0.2, 1.0)
     assert (args.loss_type, args.scale_rewards) == ("grpo", "group")
     assert args.use_bias_correction_kl is False
+    assert (args.kl_clip, read_options(option_file(name))["kl_clip"]) == (10.0, "10")
 
 
 def cache_bytes(num_envs: int, tokens: int) -> int:

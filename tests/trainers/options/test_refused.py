@@ -82,6 +82,7 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
         (AgentGRPOConfig, {"turn_credit": "gigpo", "turn_discount": 0.5}),
         (AgentDPOConfig, {"train_sampling_strategy": "sequential"}),
         (AgentPPOConfig, {"vllm_importance_sampling_mode": "turn_mask"}),
+        (AgentPPOConfig, {"beta": 0.1, "kl_clip": 0.0}),
         (AgentRLOOConfig, {"vllm_importance_sampling_clip_max": 1e9}),
         (ModelArguments, {"use_peft": True, "lora_r": 4}),
     ],
@@ -96,6 +97,7 @@ def test_an_option_is_taken_where_it_has_its_effect(kind: type, options: dict[st
     [
         (AgentGRPOConfig, {"warmup_steps": 9}, "warmup_steps"),
         (AgentGRPOConfig, {"turn_credit": "gigpo", "turn_lam": 0.5}, "turn_lam"),
+        (AgentReinforcePPConfig, {"kl_clip": 5.0}, "kl_clip"),
         (
             AgentGRPOConfig,
             {"shuffle_dataset": False, "task_sampling": "learnable"},

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
@@ -29,12 +30,12 @@ from trainers.runs.records import LearningCurve, MetricsFile, weights_step
 PNG = b"\x89PNG"
 
 
-def at(step: int) -> Any:
-    return SimpleNamespace(global_step=step, is_world_process_zero=True)
+def at(step: int, history: Sequence[dict[str, Any]] = ()) -> Any:
+    return SimpleNamespace(global_step=step, is_world_process_zero=True, log_history=[*history])
 
 
-def log(callback: Any, step: int, **logs: Any) -> None:
-    callback.on_log(None, at(step), None, logs=logs)
+def log(callback: Any, step: int, *, before: Sequence[dict[str, Any]] = (), **logs: Any) -> None:
+    callback.on_log(None, at(step, [*before, logs]), None, logs=logs)
 
 
 def test_a_best_step_whose_checkpoint_is_gone_leaves_the_last_weights() -> None:
@@ -219,7 +220,7 @@ def test_a_symptom_is_told_when_first_seen_and_when_it_passes_a_threshold(
     told = []
     values = [0.0] + [value for bound in symptom.above for value in [bound + 0.01] * 2] + [0.0]
     for step, value in enumerate(values):
-        log(watch, step, **{symptom.metric: value})
+        log(watch, step, before=[{symptom.metric: 1.0}] * 9, **{symptom.metric: value})
         told.append(len(caplog.records))
         caplog.clear()
     assert told == [0, *[1, 0] * len(symptom.above), 0]
@@ -249,6 +250,48 @@ def test_a_warning_says_what_it_means_and_which_option_helps(
     log(HealthWarnings(), 12, **{"truncated/token_budget": 0.25})
     assert "step 12: 25.0% of the episodes ended because the next turn had no room" in caplog.text
     assert "--keep_last_turns" in caplog.text
+
+
+def warned_at(metric: str, values: Sequence[float], caplog: pytest.LogCaptureFixture) -> list[int]:
+    """Return the steps at which a metric's values are warned of, with the log history so far."""
+    watch, history = HealthWarnings(), [{"eval_success": 0.5}]
+    told = []
+    for step, value in enumerate(values):
+        log(watch, step, before=history, **{metric: value})
+        history.append({metric: value})
+        told += [step] * len(caplog.records)
+        caplog.clear()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "expected"),
+    [
+        # Norms with and without one token of log-ratio 15: see trl_bridge/test_kl_clip.py.
+        ("grad_norm", [0.8] * 9 + [240.0, 0.8, 240.0], [9]),
+        ("grad_norm", [0.8] * 9 + [9.0, 240.0, 240.0], [9, 10]),
+        ("grad_norm", [0.8] * 4 + [240.0], []),  # too early to know what is usual
+        ("grad_norm", [0.0] * 30 + [0.5, 9.0], []),  # groups of equal rewards have no gradient
+        ("grad_norm", [0.001] * 9 + [1.4], []),  # nor has the KL much, beside a reward
+        ("grad_norm", [0.8] * 9 + [math.nan, math.inf], []),  # `skipped_steps`
+        ("grad_norm", [0.1 * 1.2**n for n in range(40)], []),  # grows, and does not jump
+        ("kl", [0.0] + [0.015] * 9 + [24494.0], [10]),
+        ("kl", [1e-4 * n**2 for n in range(150)], []),
+        ("kl", [-0.01, 0.02] * 9 + [3.0], [18]),  # k1 has either sign
+    ],
+)
+def test_a_jump_is_told_against_the_median_of_the_steps_before(
+    metric: str, values: list[float], expected: list[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert warned_at(metric, values, caplog) == expected
+
+
+def test_a_jump_is_told_behind_a_resume_and_with_what_was_usual(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log(HealthWarnings(), 12, before=[{"kl": 0.015}] * 9, kl=24494.0)
+    assert "step 12: kl jumped to 2.45e+04 nats per token, from a median of 0.015" in caplog.text
+    assert "--kl_clip 10" in caplog.text
 
 
 def test_options_that_warnings_name_exist(capsys: pytest.CaptureFixture[str]) -> None:

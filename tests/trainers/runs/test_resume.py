@@ -45,7 +45,12 @@ def steps_taken(folder: Path) -> int:
     [
         ("grpo", "adaptive:1,2,3@2", []),
         pytest.param("grpo", "scaling:1,2,3@5", [], marks=pytest.mark.slow),
-        pytest.param("grpo", "scaling:1,2,3@5", ["--beta", "0.1"], marks=pytest.mark.slow),
+        pytest.param(
+            "grpo",
+            "scaling:1,2,3@5",
+            ["--beta", "0.1", "--kl_clip", "0.001"],
+            marks=pytest.mark.slow,
+        ),
         pytest.param("grpo", "scaling:1,2,3@5", LEARNABLE, marks=pytest.mark.slow),
         pytest.param("grpo", "scaling:1,2,3@5", GROUPS, marks=pytest.mark.slow),
         pytest.param("ppo", "adaptive:1,2,3@2", PPO, marks=pytest.mark.slow),
