@@ -246,7 +246,10 @@ class JSONClient:
                     return answer, failures + limited
             except httpx.TimeoutException as error:
                 cause = f"{type(error).__name__}: {masked(str(error))}"
-                raise RequestFailed(f"{server} gave no answer in time ({cause})") from None
+                raise RequestFailed(
+                    f"{server} gave no answer in {self._http.timeout.read:g} s ({cause}); raise "
+                    "the request timeout, or lower max_requests if it answers few at once"
+                ) from None
             except RuntimeError as error:  # it was closed just now
                 if not self._ended.is_set():
                     raise

@@ -202,7 +202,8 @@ def test_an_answer_that_comes_too_late_is_a_failure() -> None:
     with serving({CHAT: slow}) as server:
         client = client_of(server, timeout=0.05)
         with pytest.raises(
-            RequestFailed, match=f"{server.url}.* gave no answer in time .ReadTimeout"
+            RequestFailed,
+            match=f"{server.url}.* gave no answer in 0.05 s .ReadTimeout.*lower max_requests",
         ):
             client.post("/chat/completions", {})
         released.set()
