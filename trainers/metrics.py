@@ -65,6 +65,8 @@ METRICS = (
     Metric("frac_reward_zero_std", "groups of equal reward", ".1%", each="frac_reward_zero_std"),
     Metric("horizon", "horizon", ".0f", ".1f", each="horizon", line=7, lists_each=True, card=3,
            viewer=7),
+    Metric("start", "start", ".0f", ".1f", each="start", line=7, lists_each=True),
+    Metric("given_turns", "given turns", ".1f"),
     Metric("episodes/failed_share", "failed share", ".1%"),
     Metric("episodes/without_reward", "without reward", ".0f"),
     Metric("episodes/sampled_tokens", "sampled tokens", ".0f", viewer=9),

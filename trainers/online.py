@@ -64,7 +64,7 @@ from trainers.training_tasks import check_epoch, learnable_tasks, mixture_of_row
 from trainers.trl_bridge import EpisodeBatch, task_dataset
 from trainers.trl_bridge.batch import Rows, environments_of, lay_out, rows_of_all
 from trainers.trl_bridge.loss import PolicyLoss, PolicyMeasures
-from trainers.trl_bridge.metrics import horizons, replace_all, replace_metrics
+from trainers.trl_bridge.metrics import horizons, replace_all, replace_metrics, starts
 from trainers.trl_bridge.parts import (
     CarriedRows,
     Reference,
@@ -271,7 +271,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self._files = TrajectoryFiles.of(self.args, rollout)
         self.add_callback(self._files)
         policy = self._open_policy(rollout)
-        self.rollout = environments.rollout(policy, schedule=environments.schedule(rollout))
+        self.rollout = environments.rollout(
+            policy, schedule=environments.schedule(rollout), starts=environments.starts(rollout)
+        )
         evaluated = environments.rollout(policy)
         self.rollout.machinery = evaluated.machinery = self._machinery
         self.rollout.on_trajectory = evaluated.on_trajectory = self.heartbeat.count
@@ -336,8 +338,12 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         rewards = RewardFunctions(self.reward_func_names)
         self.run_options = [self.task_environments.args, rollout, evaluation, rewards]
         names = self.task_environments.names
-        self._schedule_state = ScheduleState(self.rollout.schedule, names=names)
-        self.parts.append(StateFile("horizon_schedule.json", self._schedule_state, self.args))
+        schedules = {"horizon": self.rollout.schedule, "start": self.rollout.starts}
+        self._schedule_states = {
+            name: ScheduleState(schedule, names=names) for name, schedule in schedules.items()
+        }
+        for name, state in self._schedule_states.items():
+            self.parts.append(StateFile(f"{name}_schedule.json", state, self.args))
         keep_records(self, configs=self.run_options)
         self.add_callback(Announcement(title_of(self), lambda: online_plan(self)))
         show_progress(self)
@@ -428,7 +434,10 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         self._requested_at = batch.requested_at
         self.rows = rows_of_all(self, self.trajectories)
         metrics = {"rollout_time": time.perf_counter() - start, **batch.metrics}
-        metrics |= horizons(self.rollout.schedule, self.horizon_step, self.environment_names)
+        step, names = self.horizon_step, self.environment_names
+        metrics |= horizons(self.rollout.schedule, step, names)
+        if self.rollout.starts is not None:
+            metrics |= starts(self.rollout.starts, step, names, self.trajectories)
         for name, value in metrics.items():
             self._log_metric(name, value)
         for name, value in batch.largest.items():
@@ -582,7 +591,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         Args:
             metrics: `trainers.credit.rewards.metrics_by_environment`.
         """
-        self._schedule_state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
+        for state in self._schedule_states.values():
+            state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
         if self.learnable_tasks is not None:
             own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
             self.learnable_tasks.record(self._gather(own))

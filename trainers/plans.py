@@ -120,11 +120,11 @@ def online_plan(trainer: Any) -> Plan:
     tasks = trainer.train_dataset
     num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
     tasks_shown = environments.plan(split, num_tasks=num_tasks)
-    horizon = rollout.horizon
-    if isinstance(horizon, dict):
-        horizon = ", ".join(f"{name} {one}" for name, one in horizon.items())
-    if horizon is not None:
-        tasks_shown += f", horizon {horizon}"
+    for option, value in (("horizon", rollout.horizon), ("start", rollout.start)):
+        if isinstance(value, dict):
+            value = ", ".join(f"{name} {one}" for name, one in value.items())
+        if value is not None:
+            tasks_shown += f", {option} {value}"
     batch = args.generation_batch_size
     steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
     per_batch = "a step" if steps == 1 else f"every {steps:g} steps"

@@ -10,6 +10,7 @@ from wrappers.schedules import (
     HorizonSchedule,
     ScalingInter,
     parse_schedule,
+    parse_start,
 )
 from wrappers.vector.env import TextVectorEnv
 
@@ -25,4 +26,5 @@ __all__ = [
     "TextVectorEnv",
     "TrajectoryWriter",
     "parse_schedule",
+    "parse_start",
 ]

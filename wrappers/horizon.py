@@ -1,4 +1,4 @@
-"""HorizonCurriculum: gives each episode the turn horizon that a schedule names."""
+"""HorizonCurriculum: gives each episode the turn horizon and the start that schedules name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import gymnasium as gym
 
 from agentgym_envs.arguments import whole_number
 from agentgym_envs.core import TextEnv
-from wrappers.schedules import HorizonSchedule, parse_schedule
+from wrappers.schedules import HorizonSchedule, parse_schedule, parse_start, start_at
+from wrappers.starts import START, ExpertStarts
 from wrappers.vector import TextVectorEnv
 
 Schedule = HorizonSchedule | str | int
@@ -17,6 +18,9 @@ Schedule = HorizonSchedule | str | int
 
 class HorizonCurriculum:
     """Resets with `options["horizon"] = schedule(global_step)`, which `TextEnv` truncates at.
+
+    With `start` an episode begins so many turns before its expert's end. These turns are in the
+    reset's `info["prefix"]`, and the horizon counts the turns that follow (`wrappers.starts`).
 
     Around a text environment it is a `gymnasium.Wrapper`; around a `TextVectorEnv` it offers what
     that offers. `reset(options={"global_step": n})` sets the step, and with it the horizon of the
@@ -27,20 +31,33 @@ class HorizonCurriculum:
     Args:
         env: what to wrap.
         schedule: turns as a function of the optimizer step, or as the commands write it:
-            `"scaling:6,13,20@100"`, `20`.
+            `"scaling:6,13,20@100"`, `20`; None has no horizon.
+        start: turns before the expert's end in the same way: `"backward:2,4,8@100"`, `4`; None is
+            the task's own start.
     """
 
     env: Any
-    schedule: HorizonSchedule
+    schedule: HorizonSchedule | None
+    start: HorizonSchedule | None
     global_step = 0
 
     @overload
-    def __new__(cls, env: gym.Env[str, str], schedule: Schedule) -> EnvHorizon: ...
+    def __new__(
+        cls,
+        env: gym.Env[str, str],
+        schedule: Schedule | None = None,
+        *,
+        start: Schedule | None = None,
+    ) -> EnvHorizon: ...
 
     @overload
-    def __new__(cls, env: TextVectorEnv, schedule: Schedule) -> VectorHorizon: ...
+    def __new__(
+        cls, env: TextVectorEnv, schedule: Schedule | None = None, *, start: Schedule | None = None
+    ) -> VectorHorizon: ...
 
-    def __new__(cls, env: Any = None, schedule: Any = None) -> HorizonCurriculum:
+    def __new__(
+        cls, env: Any = None, schedule: Any = None, *, start: Any = None
+    ) -> HorizonCurriculum:
         """Choose the class that fits `env`. A copy keeps its class."""
         if cls is HorizonCurriculum:
             cls = EnvHorizon if isinstance(env, gym.Env) else VectorHorizon
@@ -48,15 +65,19 @@ class HorizonCurriculum:
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Start episodes and fix their horizon."""
-        answer: tuple[Any, Any] = self.env.reset(seed=seed, options=self._with_horizon(options))
+        answer: tuple[Any, Any] = self.env.reset(seed=seed, options=self._scheduled(options))
         return answer
 
-    def _with_horizon(self, options: dict[str, Any] | None) -> dict[str, Any]:
+    def _scheduled(self, options: dict[str, Any] | None) -> dict[str, Any]:
         options = dict(options or {})
         global_step = options.pop("global_step", None)
         if global_step is not None:
             self.global_step = whole_number("options['global_step']", global_step, least=0)
-        return {**options, "horizon": self.schedule(self.global_step)}
+        if self.schedule is not None:
+            options["horizon"] = self.schedule(self.global_step)
+        if self.start is not None:
+            options[START] = start_at(self.start, self.global_step)
+        return options
 
 
 class EnvHorizon(
@@ -64,22 +85,43 @@ class EnvHorizon(
 ):
     """`HorizonCurriculum` around one environment."""
 
-    def __init__(self, env: gym.Env[str, str], schedule: Schedule) -> None:
+    def __init__(
+        self,
+        env: gym.Env[str, str],
+        schedule: Schedule | None = None,
+        *,
+        start: Schedule | None = None,
+    ) -> None:
         if not isinstance(env.unwrapped, TextEnv):
             raise TypeError(f"env must be a TextEnv, which counts its turns, got {env.unwrapped!r}")
-        gym.utils.RecordConstructorArgs.__init__(self, schedule=schedule)
+        gym.utils.RecordConstructorArgs.__init__(self, schedule=schedule, start=start)
         gym.Wrapper.__init__(self, env)
-        self.schedule = _as_schedule(schedule)
+        self.schedule = _as_schedule("schedule", schedule)
+        self.start = _as_schedule("start", start)
+        self._starts = ExpertStarts()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Start an episode and fix its horizon."""
+        options = self._scheduled(options)
+        start = options.pop(START, None)
+        if start is None:
+            return gym.Wrapper.reset(self, seed=seed, options=options)
+        return self._starts.reset(self.env, start, seed=seed, options=options)
 
 
 class VectorHorizon(HorizonCurriculum):
     """`HorizonCurriculum` around a `TextVectorEnv`, which does all but resets."""
 
-    def __init__(self, env: TextVectorEnv, schedule: Schedule) -> None:
+    def __init__(
+        self, env: TextVectorEnv, schedule: Schedule | None = None, *, start: Schedule | None = None
+    ) -> None:
         if not isinstance(env, TextVectorEnv):
             raise TypeError(f"env must be a gymnasium.Env or a TextVectorEnv, got {env!r:.80}")
         self.env = env
-        self.schedule = _as_schedule(schedule)
+        self.schedule = _as_schedule("schedule", schedule)
+        self.start = _as_schedule("start", start)
 
     def reset_async(
         self,
@@ -88,7 +130,7 @@ class VectorHorizon(HorizonCurriculum):
         options: dict[str, Any] | None = None,
     ) -> None:
         """Begin to start episodes as `TextVectorEnv.reset_async` does, and fix their horizon."""
-        self.env.reset_async(seed=seed, options=self._with_horizon(options))
+        self.env.reset_async(seed=seed, options=self._scheduled(options))
 
     def __getattr__(self, name: str) -> Any:
         if name == "env":  # not set yet, as while a copy is made
@@ -96,12 +138,13 @@ class VectorHorizon(HorizonCurriculum):
         return getattr(self.env, name)
 
 
-def _as_schedule(schedule: Schedule) -> HorizonSchedule:
+def _as_schedule(name: str, schedule: Schedule | None) -> HorizonSchedule | None:
     if isinstance(schedule, str | int):
-        return parse_schedule(str(schedule))
-    if not callable(schedule):
+        return (parse_start if name == "start" else parse_schedule)(str(schedule))
+    if not (schedule is None or callable(schedule)):
+        example = "backward:2,4,8@100" if name == "start" else "scaling:6,13,20@100"
         raise TypeError(
-            "schedule must be a function of the step, turns, or a text such as "
-            f"'scaling:6,13,20@100', got {schedule!r:.80}"
+            f"{name} must be a function of the step, turns, or a text such as "
+            f"{example!r}, got {schedule!r:.80}"
         )
     return schedule

@@ -16,6 +16,7 @@ import gymnasium as gym
 from agentgym_envs.core import JUDGEMENTS_KEY, UNSCORED, UNSCORED_KEY, VERDICT_KEY
 from agentgym_envs.errors import EnvFailure, described
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn
+from wrappers.starts import PREFIX
 
 
 class TrajectoryWriter:
@@ -104,6 +105,7 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
             system_prompt=self.env.get_wrapper_attr("system_prompt"),
             policy=self._policy,
             global_step=step,
+            prefix=info.get(PREFIX, []),
         )
         return observation, info
 

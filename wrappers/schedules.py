@@ -1,16 +1,21 @@
-"""Turn horizons by optimizer step: ScalingInter (arXiv 2509.08755), fixed and adaptive.
+"""Turns by optimizer step: ScalingInter (arXiv 2509.08755), fixed and adaptive.
 
-All but `AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
+They are horizons, or starts of episodes before the expert's end (`parse_start`). All but `AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
 """
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean, variance
 from typing import Any, Protocol
+
+
+TASK_START = sys.maxsize
+"""In place of turns before the expert's end: the task's own start."""
 
 
 class HorizonSchedule(Protocol):
@@ -170,18 +175,21 @@ class AdaptiveHorizon:
         }
 
 
-def check_stages(horizons: Sequence[int]) -> tuple[int, ...]:
-    """Return the horizons of a curriculum's stages as a tuple, or raise ValueError."""
-    horizons = tuple(horizons)
-    if not horizons or min(horizons) < 1:
-        raise ValueError(f"horizons must hold numbers >= 1, got {horizons}")
-    if list(horizons) != sorted(horizons):
-        raise ValueError(f"horizons must not fall from stage to stage, got {horizons}")
-    return horizons
+def check_stages(stages: Sequence[int], name: str = "horizons") -> tuple[int, ...]:
+    """Return the turns of a curriculum's stages as a tuple, or raise ValueError."""
+    stages = tuple(stages)
+    if not stages or min(stages) < 1:
+        raise ValueError(f"{name} must hold numbers >= 1, got {stages}")
+    if list(stages) != sorted(stages):
+        raise ValueError(f"{name} must not fall from stage to stage, got {stages}")
+    return stages
 
 
-def parse_schedule(text: str) -> FixedHorizon | ScalingInter | AdaptiveHorizon:
-    """Read a schedule from the command line.
+Turns = FixedHorizon | ScalingInter | AdaptiveHorizon
+
+
+def parse_schedule(text: str) -> Turns:
+    """Read a schedule of horizons from the command line.
 
     Args:
         text: `"fixed:20"`, or `"20"` alone; `"scaling:6,13,20@100"` for three stages of 100 steps;
@@ -191,24 +199,54 @@ def parse_schedule(text: str) -> FixedHorizon | ScalingInter | AdaptiveHorizon:
     Raises:
         ValueError: the text has another form, or its numbers are not allowed.
     """
-    kind, _, numbers = (f"fixed:{text}" if text.isdecimal() else text).partition(":")
-    stages, at, steps = numbers.partition("@")
     try:
-        if kind == "fixed":
-            return FixedHorizon(_whole(numbers))
-        if kind not in ("scaling", "adaptive"):
-            raise ValueError(f"{kind!r} is no kind of schedule")
-        if not at:
-            raise ValueError(f"the optimizer steps of a stage are missing, such as {text}@100")
-        horizons = tuple(map(_whole, stages.split(",")))
-        if kind == "scaling":
-            return ScalingInter(horizons, _whole(steps))
-        return AdaptiveHorizon(horizons, _whole(steps))
+        return _read(text, "scaling", "horizons")
     except ValueError as error:
         raise ValueError(
             f"cannot read the horizon {text!r}: {error}; write turns alone (20), or "
             "scaling:6,13,20@100 or adaptive:6,13,20@20"
         ) from error
+
+
+def parse_start(text: str) -> Turns:
+    """Read a schedule of starts, in turns before the expert's end, from the command line.
+
+    A curriculum has one more stage, `TASK_START`.
+
+    Args:
+        text: `"4"`; `"backward:2,4,8@100"` for three stages of 100 steps before that of the task's
+            own start; or `"adaptive:2,4,8@20"` for stages that end as those of horizons do.
+
+    Raises:
+        ValueError: the text has another form, or its numbers are not allowed.
+    """
+    try:
+        return _read(text, "backward", "starts", further=(TASK_START,))
+    except ValueError as error:
+        raise ValueError(
+            f"cannot read the start {text!r}: {error}; write turns before the expert's end alone "
+            "(4), or backward:2,4,8@100 or adaptive:2,4,8@20"
+        ) from error
+
+
+def start_at(schedule: HorizonSchedule, global_step: int) -> int | None:
+    """Return the turns before the expert's end, or None for the task's own start."""
+    turns = schedule(global_step)
+    return None if turns >= TASK_START else turns
+
+
+def _read(text: str, staged: str, name: str, further: tuple[int, ...] = ()) -> Turns:
+    """Read a schedule, whose stages by step have the kind `staged`, with `further` last stages."""
+    kind, _, numbers = (f"fixed:{text}" if text.isdecimal() else text).partition(":")
+    stages, at, steps = numbers.partition("@")
+    if kind == "fixed":
+        return FixedHorizon(_whole(numbers))
+    if kind not in (staged, "adaptive"):
+        raise ValueError(f"{kind!r} is no kind of schedule")
+    if not at:
+        raise ValueError(f"the optimizer steps of a stage are missing, such as {text}@100")
+    turns = check_stages(tuple(map(_whole, stages.split(","))), name) + further
+    return (ScalingInter if kind == staged else AdaptiveHorizon)(turns, _whole(steps))
 
 
 def _whole(word: str) -> int:

@@ -100,7 +100,7 @@ def to_item(trajectory: Trajectory) -> dict[str, Any]:
     if trajectory.system_prompt:
         add_message("human", None, trajectory.system_prompt)
         add_message("gpt", False, ACKNOWLEDGEMENT)
-    for turn in trajectory.turns:
+    for turn in trajectory.whole().turns:
         add_message("human", None, turn.observation)
         add_message("gpt", turn.trained, turn.completion)
     if trajectory.final_observation:

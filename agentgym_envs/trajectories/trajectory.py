@@ -6,7 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -128,7 +128,7 @@ class Turn:
         score: progress in 0..1 after the action.
         num_tokens: sampled tokens; 0 for policies without tokens.
         trained: imitation may learn it; False where it only sets the scene, as worked examples in
-            AgentTraj files do.
+            AgentTraj files and an expert's first turns do.
         action: the text that was played, as the environment read it; left out, it is what
             `strip_thinking` leaves of the completion.
         call: what a server told of the completion, or that a model's was cut; else None.
@@ -209,6 +209,8 @@ class Trajectory:
         verdict: why the episode is no success, a line each, where the environment says so.
         judgements: what a judge was asked at the end and said, a line of JSON each.
         info: the environment's last `info`, in memory only: files do not hold it.
+        prefix: an expert's turns before the policy's, which are not `trained` and have no reward.
+            In files they are the first ones of `turns`.
     """
 
     env_id: str
@@ -231,6 +233,13 @@ class Trajectory:
     verdict: str = ""
     judgements: str = ""
     info: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    prefix: list[Turn] = field(default_factory=list)
+
+    def whole(self) -> Trajectory:
+        """Return the episode with its prefix among its turns."""
+        if not self.prefix:
+            return self
+        return replace(self, turns=[*self.prefix, *self.turns], prefix=[])
 
     @property
     def episode_return(self) -> float:
@@ -261,7 +270,7 @@ class Trajectory:
         the user's: what the environment said at the end.
         """
         texts = [("system", self.system_prompt)] if self.system_prompt else []
-        for turn in self.turns:
+        for turn in (*self.prefix, *self.turns):
             texts += [("user", turn.observation), ("assistant", turn.completion)]
         if self.final_observation:
             texts.append(("user", self.final_observation))
@@ -273,10 +282,11 @@ class Trajectory:
         The lists of token ids and the like are the trajectory's own, not copies.
         """
         # Not `asdict`: it copies each of the tokens, which takes longer than to write them.
-        values = {name: value for name, value in vars(self).items() if name != "info"}
+        in_memory = ("info", "prefix")
+        values = {name: value for name, value in vars(self).items() if name not in in_memory}
         return {
             **values,
-            "turns": [turn.to_json() for turn in self.turns],
+            "turns": [turn.to_json() for turn in (*self.prefix, *self.turns)],
             "traces": [dict(vars(trace)) for trace in self.traces],
             "episode_return": self.episode_return,
         }

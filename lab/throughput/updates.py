@@ -56,7 +56,7 @@ class _Recorded(Rollout):
     """Returns the recorded episodes, whatever is asked."""
 
     def __init__(self, trajectories: Sequence[Trajectory]) -> None:
-        self.schedule = None
+        self.schedule = self.starts = None
         self._trajectories = list(trajectories)
 
     def run(self, task_ids: Sequence[str], **_options: Any) -> list[Trajectory]:

@@ -235,7 +235,7 @@ def row_advantages(batch: dict[str, Any]) -> torch.Tensor:
 class Given:
     """A rollout that returns given trajectories, or what a function of the task ids returns."""
 
-    schedule = None
+    schedule = starts = None
 
     def __init__(self, given: Any) -> None:
         self.given = given

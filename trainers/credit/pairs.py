@@ -201,6 +201,7 @@ def distinct(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     first: dict[Any, Trajectory] = {}
     for trajectory in trajectories:
         if trajectory.status != "failed" and trajectory.turns:
+            trajectory = trajectory.whole()
             texts = tuple((turn.observation, turn.completion) for turn in trajectory.turns)
             first.setdefault((trajectory.source, trajectory.task_id, texts), trajectory)
     return list(first.values())

@@ -34,7 +34,7 @@ from trainers.options.values import (
     value_for,
 )
 from trainers.tokens.generation import Backend
-from wrappers import FailureRules, HorizonSchedule, parse_schedule
+from wrappers import FailureRules, HorizonSchedule, parse_schedule, parse_start
 
 HISTORIES: dict[str, type[Any]] = {"last_turns": LastTurns, "summary": Summary, "notes": Notes}
 
@@ -234,6 +234,11 @@ def _horizon(_name: str, value: Any) -> str:
     return str(value)
 
 
+def _start(_name: str, value: Any) -> str:
+    parse_start(str(value))
+    return str(value)
+
+
 @dataclass
 class RolloutArguments(EpisodeArguments):
     """Playing and recording of training episodes."""
@@ -246,6 +251,14 @@ class RolloutArguments(EpisodeArguments):
         "steps, 20 after 200; adaptive:6,13,20@20 ends a stage when success over 20 steps has "
         "levelled off. Default: the turn limit. NAME=HORIZON for one environment.",
         read=_horizon,
+        **BY_ENVIRONMENT,
+    )
+    start: str | dict[str, str] | None = option(
+        None,
+        "Start of training episodes: backward:2,4,8@100 is 2 turns before the expert's end, 4 "
+        "after 100 optimizer steps, 8 after 200, the task's start after 300; adaptive:2,4,8@20 "
+        "ends stages by success. Default: the task's start. NAME=START for one environment.",
+        read=_start,
         **BY_ENVIRONMENT,
     )
     mask_truncated_episodes: bool = option(
@@ -263,6 +276,11 @@ class RolloutArguments(EpisodeArguments):
         """Return a new schedule for one environment, from its value of `horizon`."""
         text = value_for(self.horizon, env_id)
         return None if text is None else parse_schedule(text)
+
+    def start_of(self, env_id: str) -> HorizonSchedule | None:
+        """Return a new schedule for one environment, from its value of `start`."""
+        text = value_for(self.start, env_id)
+        return None if text is None else parse_start(text)
 
 
 @dataclass

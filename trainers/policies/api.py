@@ -291,6 +291,7 @@ class APIPolicy(Policy):
 
 def _messages(trajectory: Trajectory, history: History) -> list[dict[str, str]]:
     """Return the messages of a request, from the next turn's view of the episode."""
+    trajectory = trajectory.whole()
     view = view_of(history, trajectory)
     texts = [("system", trajectory.system_prompt)] if trajectory.system_prompt else []
     for observation, turn in zip(view.observations, view.turns, strict=False):

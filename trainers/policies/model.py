@@ -241,6 +241,7 @@ class ModelPolicy(Policy):
                 budgets.history,
                 max_tokens=min((n for n in limits if n is not None), default=None),
                 traces=episode.trajectory.traces,
+                prefix=episode.trajectory.prefix,
             )
         if not tokens.observe(episode.trajectory):
             return 0

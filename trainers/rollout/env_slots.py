@@ -56,13 +56,13 @@ def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> T
     return envs[name]
 
 
-def horizon_of(
-    task_id: str, schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None, step: int
-) -> int | None:
-    """Return the horizon of a task's episodes at an optimizer step."""
+def schedule_of(
+    task_id: str, schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None
+) -> HorizonSchedule | None:
+    """Return the schedule of a task's episodes."""
     if isinstance(schedule, Mapping):
-        schedule = schedule.get(scenario_of(task_id))
-    return None if schedule is None else schedule(step)
+        return schedule.get(scenario_of(task_id))
+    return schedule
 
 
 class Pause(NamedTuple):

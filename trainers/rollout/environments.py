@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from agentgym_envs.core import TextEnv
 from agentgym_envs.core.item_ids import is_item_file, read_item_ids
 from agentgym_envs.core.tasks import TaskSet, scenario_of
-from agentgym_envs.errors import UnknownTask, for_each
+from agentgym_envs.errors import NoExpert, UnknownTask, for_each
 from agentgym_envs.registration.registry import check_kwargs, distinct_names
 from agentgym_envs.trajectories.agenttraj import UNNAMED
 from agentgym_envs.trajectories.trajectory import Trajectory
@@ -28,6 +28,9 @@ from wrappers import FailureRules, HorizonSchedule, TextVectorEnv, parse_schedul
 from wrappers.failures import retry
 
 logger = logging.getLogger(__name__)
+
+Schedules = dict[str, HorizonSchedule]
+"""Schedules by the names in front of task ids."""
 
 SET_UP_SECONDS = 10.0
 """Seconds of retries where machinery breaks while an environment is made."""
@@ -160,17 +163,42 @@ class Environments:
         """The environments' weights in training, by the names in front of task ids."""
         return dict(zip(self.vectors, self.args.weights, strict=True))
 
-    def schedule(
-        self, args: RolloutArguments
-    ) -> HorizonSchedule | dict[str, HorizonSchedule] | None:
+    def schedule(self, args: RolloutArguments) -> HorizonSchedule | Schedules | None:
         """Return the horizon's schedule, or one for each environment, as `Rollout` takes it."""
         check_names(args, self.env_ids)
-        schedules = {
-            name: schedule
-            for name, env_id in zip(self.vectors, self.env_ids, strict=True)
-            if (schedule := args.schedule_of(env_id)) is not None
-        }
+        schedules = self._by_name(args.schedule_of)
         self._check_reached(args, schedules)
+        return self._for_rollout(schedules)
+
+    def starts(self, args: RolloutArguments) -> HorizonSchedule | Schedules | None:
+        """Return the schedule of starts, or one for each environment, as `Rollout` takes it.
+
+        Raises:
+            UsageError: an environment has no expert or cannot be copied, or two schedules would go
+                by the success of the same episodes.
+        """
+        check_names(args, self.env_ids)
+        starts = self._by_name(args.start_of)
+        for name in starts:
+            env_id = self.env_ids[list(self.vectors).index(name)]
+            horizon, start = (value_for(value, env_id) for value in (args.horizon, args.start))
+            if all(str(text).startswith("adaptive:") for text in (horizon, start)):
+                raise UsageError(
+                    f"`start={start}` and `horizon={horizon}` would both go by the success that "
+                    "the other one changes; let the optimizer step grow one of the two, such as "
+                    "`start=backward:2,4,8@100`"
+                )
+            self._check_copies(name, "start", "leave `start` out")
+            self._check_expert(name)
+        return self._for_rollout(starts)
+
+    def _by_name(self, schedule_of: Callable[[str], HorizonSchedule | None]) -> Schedules:
+        """Return the schedules by environment, of those that have one."""
+        ids = zip(self.vectors, self.env_ids, strict=True)
+        schedules = {name: schedule_of(env_id) for name, env_id in ids}
+        return {name: schedule for name, schedule in schedules.items() if schedule is not None}
+
+    def _for_rollout(self, schedules: Schedules) -> HorizonSchedule | Schedules | None:
         if len(self.vectors) > 1:
             return schedules or None
         return next(iter(schedules.values()), None)
@@ -198,6 +226,7 @@ class Environments:
         policy: Policy,
         *,
         schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
+        starts: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
         failure_rules: FailureRules | None = None,
     ) -> Rollout:
         """Return a `Rollout` of these environments with a policy."""
@@ -205,6 +234,7 @@ class Environments:
             self.vectors,
             policy,
             schedule=schedule,
+            starts=starts,
             failure_rules=failure_rules,
             overlap=self.args.overlap
             or (policy.is_asynchronous and self.args.env_backend != "sync"),
@@ -288,14 +318,34 @@ class Environments:
 
     def check_copies(self) -> None:
         """Raise `UsageError` unless every environment can be copied within an episode."""
-        for name, env in self._probes.items():
+        for name in self._probes:
+            self._check_copies(name, "branch_roots", "pass `branch_roots=0`")
+
+    def _check_copies(self, name: str, option: str, remedy: str) -> None:
+        try:
+            self._probes[name].snapshot()
+        except (AttributeError, ValueError) as error:
+            raise UsageError(
+                f"`{option}` copies environments, and {self.names[name]} cannot be copied "
+                f"({error}); leave it out of `env`, or {remedy}"
+            ) from error
+
+    def _check_expert(self, name: str) -> None:
+        """Raise `UsageError` unless an environment has an expert for one of a few tasks."""
+        env, error = self._probes[name], None
+        tasks = env.task_set
+        for number in list(tasks.numbers(self.args.split))[:3]:
+            env.reset(options={"task_id": number})
             try:
-                env.snapshot()
-            except (AttributeError, ValueError) as error:
-                raise UsageError(
-                    f"`branch_roots` copies environments, and {self.names[name]} cannot be copied "
-                    f"({error}); leave it out of `env`, or pass `branch_roots=0`"
-                ) from error
+                next(env.expert(), None)
+                return
+            except NoExpert as missing:
+                error = missing
+        raise UsageError(
+            f"`start` begins episodes before the expert's end, and {self.names[name]} has none "
+            f"({error}); every environment of this package has one, but for WebArena on its "
+            "official sites and those of servers. Leave `start` out"
+        )
 
     def right_answer(self, task_id: str) -> tuple[str, str]:
         """Return the action that gives a training task's right answer, and the answer."""

@@ -22,11 +22,12 @@ from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectories.trajectory import Status, Trajectory
 from trainers.rollout.branching import Branch
-from trainers.rollout.env_slots import Capacity, EnvSlots, Pause, env_of, horizon_of, wait_for
+from trainers.rollout.env_slots import Capacity, EnvSlots, Pause, env_of, schedule_of, wait_for
 from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Stop
 from wrappers import FailureRules, TextVectorEnv
 from wrappers.failures import EpisodeRetries, Machinery
-from wrappers.schedules import HorizonSchedule
+from wrappers.schedules import HorizonSchedule, start_at
+from wrappers.starts import PREFIX, START
 from wrappers.vector.arguments import Answer
 from wrappers.vector.host import RESUME
 
@@ -45,6 +46,8 @@ class Rollout:
         policy: the policy.
         schedule: the turn horizon of the episodes by optimizer step, or one for each scenario by
             its name in task ids; None has none.
+        starts: in the same way, the turns before the expert's end at which episodes start
+            (`wrappers.parse_start`); None has the tasks' own starts.
         failure_rules: when a task is played again after a failure, how long broken machinery is
             waited for, and when a run stops.
         overlap: query the policy while other environments step; worth it where environments take
@@ -64,6 +67,7 @@ class Rollout:
         policy: Policy,
         *,
         schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
+        starts: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
         failure_rules: FailureRules | None = None,
         overlap: bool = False,
     ) -> None:
@@ -74,7 +78,7 @@ class Rollout:
                 )
         self.envs = envs
         self.policy = policy
-        self.schedule = schedule
+        self.schedule, self.starts = schedule, starts
         self.machinery = Machinery(failure_rules or FailureRules())
         self.overlap = overlap
         self.on_trajectory: Callable[[Trajectory], None] | None = None
@@ -169,7 +173,8 @@ class Batch:
         self._broken: dict[int, Trajectory] = {}  # what a failed attempt has left, by index
         self._finished = {} if finished is None else finished
         self._trajectories = dict(self._finished)
-        self._horizons: dict[int, tuple[int, int | None]] = {}  # step and horizon, by index
+        self._steps: dict[int, int] = {}  # optimizer steps, by index
+        self._options: dict[int, dict[str, int | None]] = {}  # of the schedules, by index
         self._groups: dict[int, EnvSlots] = {}  # by the environment's id()
         self._begin_policy(stream=stream, temperature=temperature, global_step=global_step)
         for index in range(len(task_ids)):
@@ -267,10 +272,15 @@ class Batch:
             )
             self._groups[id(env)] = EnvSlots(env, slots, env_ids, prompts)
         self._groups[id(env)].waiting.append(index)
-        self._horizons[index] = (
-            global_step,
-            horizon_of(task_id, self._rollout.schedule, global_step),
+        horizon, start = (
+            schedule_of(task_id, schedules)
+            for schedules in (self._rollout.schedule, self._rollout.starts)
         )
+        self._steps[index] = global_step
+        self._options[index] = {
+            "horizon": None if horizon is None else horizon(global_step),
+            START: None if start is None else start_at(start, global_step),
+        }
 
     def _start_waiting(self) -> None:
         """Start waiting tasks in free slots."""
@@ -288,11 +298,13 @@ class Batch:
             resumed = [self._resumed(starting.get(slot)) for slot in range(len(tasks))]
             if any(resumed):
                 options[RESUME] = resumed
-            horizons = [
-                self._horizons[starting[s]][1] if s in starting else None for s in range(len(tasks))
-            ]
-            if any(horizon is not None for horizon in horizons):
-                options["horizon"] = horizons
+            for name in ("horizon", START):
+                values = [
+                    self._options[starting[slot]][name] if slot in starting else None
+                    for slot in range(len(tasks))
+                ]
+                if any(value is not None for value in values):
+                    options[name] = values
             group.starting |= starting
             if self._overlap:
                 group.env.reset_async(options=options)
@@ -323,7 +335,8 @@ class Batch:
             system_prompt=self._policy.instruction(env_id, group.system_prompts[slot]),
             final_observation=observation,
             policy=self._policy.name,
-            global_step=self._horizons[index][0],
+            global_step=self._steps[index],
+            prefix=info.get(PREFIX, []),
         )
         if index in self._branches:
             self._branches[index].begin(trajectory)

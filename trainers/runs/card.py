@@ -255,6 +255,7 @@ class _Card:
             "action format": self.option("action_format"),
             "turn limit": self.option("max_turns") or "each environment's own",
             "horizon": self.summary.get("horizon") or self.option("horizon") or "the turn limit",
+            "start": self.option("start"),
             "algorithm": f"{self.method}, on TRL's trainer",
             "optimizer steps": self.global_step,
             "seed": self.record.get("seed"),

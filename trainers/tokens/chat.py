@@ -13,7 +13,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory, Turn
 from trainers.history.views import History, LastTurns, View, view_of
 from trainers.tokens.chat_template import TemplateParts, Unsuitable, probe_template
 from trainers.tokens.encoding import Piece, PieceEncoder
@@ -204,8 +204,13 @@ class ChatFormat:
 
     def ids_after(self, trajectory: Trajectory, history: History = ALL_TURNS) -> list[int]:
         """Return the ids of the policy's next view, after an episode with traces."""
-        sampled = [ids for trace in trajectory.traces for ids in trace.sampled_turns()]
-        return self.view_ids(trajectory, view_of(history, trajectory), sampled)
+        ids, whole = self.turn_ids(trajectory.prefix, trajectory.traces), trajectory.whole()
+        return self.view_ids(whole, view_of(history, whole), ids)
+
+    def turn_ids(self, prefix: Sequence[Turn], traces: Sequence[TokenTrace]) -> list[list[int]]:
+        """Return the ids of each turn: encoded of an expert's, then as they were sampled."""
+        given = [self.action_ids(turn.completion) for turn in prefix]
+        return given + [ids for trace in traces for ids in trace.sampled_turns()]
 
     def encode_trajectory(
         self, trajectory: Trajectory, history: History = ALL_TURNS
@@ -253,6 +258,7 @@ class ChatFormat:
             trajectory: the episode.
             history: what a turn sees of an episode that is encoded.
         """
+        trajectory = trajectory.whole()
         traces = trajectory.traces
         if not trajectory.turns or not all(turn.trained for turn in trajectory.turns):
             return self.encode_trajectory(trajectory, history)

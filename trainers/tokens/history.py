@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
+from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory, Turn
 from trainers.history.views import History, view_of
 from trainers.tokens.chat import ALL_TURNS, ChatFormat, grow
 from trainers.tokens.generation import Generated
@@ -22,6 +22,7 @@ class TokenHistory:
         history: selects each turn's view.
         max_tokens: tokens that may be in view at once, prompt included; None sets no bound.
         traces: of the turns that an episode begins with, where it branches from another one.
+        prefix: an expert's turns before those, which belong to the first view.
 
     Attributes:
         traces: the record; the policy's view is the last one.
@@ -34,12 +35,13 @@ class TokenHistory:
         *,
         max_tokens: int | None = None,
         traces: Sequence[TokenTrace] = (),
+        prefix: Sequence[Turn] = (),
     ) -> None:
         self.chat = chat
         self.history = history
         self.max_tokens = max_tokens
         self.traces = list(traces)
-        self._sampled = [ids for trace in self.traces for ids in trace.sampled_turns()]
+        self._sampled = chat.turn_ids(prefix, self.traces)
 
     @property
     def ids(self) -> list[int]:
@@ -54,6 +56,7 @@ class TokenHistory:
 
     def observe(self, episode: Trajectory) -> bool:
         """Encode the next turn's view, or return False if it leaves no room for an answer."""
+        episode = episode.whole()
         ids = self.chat.view_ids(episode, view_of(self.history, episode), self._sampled)
         if self.max_tokens is not None and len(ids) >= self.max_tokens:
             return False

@@ -10,6 +10,9 @@ from typing import Any
 
 import torch
 
+from agentgym_envs.trajectories.trajectory import Trajectory
+from wrappers.schedules import start_at
+
 Logged = dict[str, list[float]]
 """TRL's metrics, by name."""
 Values = Mapping[str, torch.Tensor]
@@ -134,11 +137,27 @@ def horizons(schedule: Any, step: int, names: Mapping[str, str]) -> dict[str, fl
         return {}
     if not isinstance(schedule, Mapping):
         return {"horizon": float(schedule(step))}
-    own = {names[name]: float(of(step)) for name, of in schedule.items()}
-    return {
-        "horizon": fmean(own.values()),
-        **{f"horizon/{name}": horizon for name, horizon in own.items()},
-    }
+    return _with_mean("horizon", {names[name]: float(of(step)) for name, of in schedule.items()})
+
+
+def starts(
+    schedule: Any, step: int, names: Mapping[str, str], trajectories: Sequence[Trajectory]
+) -> dict[str, float]:
+    """Return the start and the mean number of the expert's turns by metric.
+
+    A start is in turns before the expert's end; there is none at the tasks' own starts.
+    """
+    metrics = {"given_turns": fmean(len(trajectory.prefix) for trajectory in trajectories)}
+    if isinstance(schedule, Mapping):
+        turns = {names[name]: start_at(of, step) for name, of in schedule.items()}
+        own = {name: float(start) for name, start in turns.items() if start is not None}
+        return metrics | (_with_mean("start", own) if own else {})
+    start = start_at(schedule, step)
+    return metrics if start is None else {**metrics, "start": float(start)}
+
+
+def _with_mean(key: str, own: Mapping[str, float]) -> dict[str, float]:
+    return {key: fmean(own.values()), **{f"{key}/{name}": turns for name, turns in own.items()}}
 
 
 def replace_metrics(logged: Logged, metrics: Mapping[str, float]) -> None:

@@ -14,6 +14,7 @@ import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
 from agentgym_envs.errors import EnvCodeError, EnvFailure, described
+from wrappers.starts import PREFIX, START, ExpertStarts
 
 RESUME = "resume"
 """The reset option that restores a state: the actions that lead to it, and its observation."""
@@ -40,21 +41,29 @@ class EnvHost:
         with self._exits_as_failures():
             self.env = env_fn()
         self._moves: Iterator[str] | None = None
+        self._starts = ExpertStarts()
         self._closed = False
 
     def reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
-        """Start an episode, from another one's state with the option `RESUME`."""
+        """Start an episode, by the options `START` and `RESUME` from a later state."""
         self._moves = None
-        resume = None
-        if options is not None and RESUME in options:
+        resume = start = None
+        if options is not None:
             options = dict(options)
-            resume = options.pop(RESUME)
+            resume, start = options.pop(RESUME, None), options.pop(START, None)
         with self._exits_as_failures(), _errors_as_failures(*_REFUSALS):
-            observation, info = self.env.reset(seed=seed, options=options)
-        return (observation, info) if resume is None else self._resume(*resume)
+            if start is None:
+                observation, info = self.env.reset(seed=seed, options=options)
+            else:
+                observation, info = self._starts.reset(self.env, start, seed=seed, options=options)
+        if resume is None:
+            return observation, info
+        prefix = {PREFIX: info[PREFIX]} if PREFIX in info else {}
+        observation, info = self._resume(*resume)
+        return observation, {**info, **prefix}
 
     def _resume(self, actions: Sequence[str], expected: str) -> tuple[str, dict[str, Any]]:
-        """Play an episode so far again, as `TextEnv.restore` does, but through the wrappers."""
+        """Play the policy's turns again, as `TextEnv.restore` does, but through the wrappers."""
         observation, ended = "", False
         info: dict[str, Any] = {}
         for action in actions:

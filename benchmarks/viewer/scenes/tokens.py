@@ -20,7 +20,7 @@ def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str
         return None
     reader, reason = find_reader(trajectory, folder)
     traces = []
-    first_turn = 0
+    first_turn = _num_given(trajectory)
     for trace in trajectory.traces:
         turns = turns_of(trace.action_mask, first_turn)
         first_turn += _num_turns(trace.action_mask)
@@ -46,6 +46,11 @@ def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
         was_sampled = bool(sampled)
         turns.append(turn)
     return turns
+
+
+def _num_given(trajectory: Trajectory) -> int:
+    """Return the number of an expert's turns before those that have tokens."""
+    return sum(not turn.trained for turn in trajectory.turns)
 
 
 def _num_turns(action_mask: list[int]) -> int:
@@ -90,7 +95,7 @@ class Credits(TypedDict):
 def credits_of(trajectory: Trajectory) -> Credits | None:
     """Return an episode's advantages, or None where none was recorded."""
     by_turn: list[list[float]] = [[] for _ in trajectory.turns]
-    first_turn = 0
+    first_turn = _num_given(trajectory)
     for trace in trajectory.traces:
         turns = turns_of(trace.action_mask, first_turn)
         sampled = [place for place, mask in enumerate(trace.action_mask) if mask]
