@@ -1,6 +1,7 @@
 """Turns by optimizer step: ScalingInter (arXiv 2509.08755), fixed and adaptive.
 
-They are horizons, or starts of episodes before the expert's end (`parse_start`). All but `AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
+They are horizons, or starts of episodes before the expert's end (`parse_start`). All but
+`AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean, variance
 from typing import Any, Protocol
-
 
 TASK_START = sys.maxsize
 """In place of turns before the expert's end: the task's own start."""
