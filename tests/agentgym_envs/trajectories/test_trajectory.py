@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -111,9 +111,12 @@ def test_the_record_of_an_episode_holds_every_field_and_copies_no_token() -> Non
     given.turns[0].weights_step = 3
     record = given.to_json()
     for values, of in ((record, given), (record["turns"][0], given.turns[0])):
-        assert {field.name for field in fields(of)} - {"info"} <= set(values)
+        assert {field.name for field in fields(of)} - {"info", "prefix"} <= set(values)
     assert record["traces"][0]["prompt_ids"] is given.traces[0].prompt_ids
     assert Trajectory.from_json(json.loads(given.to_line())) == given
+    late = replace(given, prefix=[replace(given.turns[0], trained=False)])
+    assert Trajectory.from_json(json.loads(late.to_line())) == late.whole()
+    assert late.whole().turns == late.prefix + given.turns
 
 
 def test_a_turn_of_a_file_from_before_servers_told_of_it_is_read() -> None:
