@@ -36,6 +36,7 @@ from trainers.credit.rewards import (
     rewards_by_turn,
 )
 from trainers.evaluation.validation import Validation, validation_ids
+from trainers.models.bases import AdapterResets, check_resets
 from trainers.models.dropout import disable_dropout
 from trainers.models.loading import checked_model, use_template
 from trainers.options.arguments import EnvArguments, EvaluationArguments, RolloutArguments
@@ -204,6 +205,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 **kwargs,
             )
         use_template(self.processing_class, args)
+        if args.reset_adapter_every:
+            check_resets(self)
+            self.add_callback(AdapterResets())
         self._set_up_loss()
         self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)

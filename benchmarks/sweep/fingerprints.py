@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from trainers.options.models import TemplateArguments
+from trainers.options.models import BASE, TemplateArguments
 from trainers.options.policies import ADDRESS, Endpoint, is_text_policy
 
 _FILES = (
@@ -24,6 +24,7 @@ _FILES = (
     "*.model",
     "chat_template*",
     "*.py",
+    f"{BASE}/*.safetensors",
 )
 """Patterns of the files that transformers reads of a folder.
 

@@ -16,7 +16,8 @@ from transformers import AutoModelForCausalLM
 
 from tests.trainers.toys import make_model
 from trainers.grpo import main as train_grpo
-from trainers.models.loading import keep_merged_start, load_for_playing, load_policy
+from trainers.models.bases import keep_merged_start
+from trainers.models.loading import load_for_playing, load_policy
 from trainers.options.configs import ModelArguments
 from trainers.options.models import START, base_of_adapter
 from trainers.runs.folder import read_metrics
@@ -59,6 +60,12 @@ def test_the_start_is_found_where_the_run_was_moved_to(adapter: Path, tmp_path: 
     train(adapter, tmp_path / "run", "--use_peft", "--lora_r", "2")
     moved = (tmp_path / "run").rename(tmp_path / "moved")
     assert base_of_adapter(str(moved / "checkpoint-1")) == str(moved / START)
+    named = ModelArguments(model_name_or_path=str(moved / "checkpoint-1"))
+    assert torch.allclose(
+        logits(load_for_playing(named)[0]),
+        logits(AutoModelForCausalLM.from_pretrained(moved)),
+        atol=1e-5,
+    )
 
 
 def test_a_resumed_run_goes_on_from_the_start_that_it_saved(adapter: Path, tmp_path: Path) -> None:

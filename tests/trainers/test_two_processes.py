@@ -176,9 +176,17 @@ def test_two_processes_have_the_preferences_of_one(tmp_path: Path) -> None:
     assert losses[1] == pytest.approx(losses[0], abs=1e-5)
 
 
+RESETS = ["--beta", "0.1", "--use_peft", "--lora_r", "2", "--reset_adapter_every", "1"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("algorithm", "options"), [("grpo", EPISODES), ("ppo", EPISODES), ("dpo", PREFERENCES)]
+    ("algorithm", "options"),
+    [
+        *(("grpo", EPISODES), ("ppo", EPISODES), ("dpo", PREFERENCES)),
+        ("grpo", [*EPISODES, *RESETS]),
+        ("ppo", [*EPISODES, *RESETS]),
+    ],
 )
 def test_two_processes_resume_bit_for_bit(
     algorithm: str, options: list[str], tmp_path: Path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -18,8 +17,8 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
-from agentgym_envs.content.files import atomic_folder
 from agentgym_envs.errors import pip_install
+from trainers.models.bases import is_saved_beside
 from trainers.models.fetched import (
     convert_gguf,
     fetch_smollm2,
@@ -94,41 +93,6 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
         merged = PeftModel.from_pretrained(model, name).merge_and_unload()
         merged.is_merged = True
         return merged.requires_grad_(True), tokenizer  # peft had frozen the base
-
-
-def keep_merged_start(
-    model: Any, tokenizer: Any, folder: Path, *, is_resumed: bool, write: bool
-) -> None:
-    """Save the merged model that an adapter is trained on, which lies nowhere else.
-
-    The adapter names the saved folder as its base: on the base of the merged one it would be
-    another policy. An earlier run's folder is replaced. A resumed run loads it, whatever became of
-    the first adapter's folder. Only the process with `write` saves.
-    """
-    if not isinstance(model, PeftModel) or not getattr(model.get_base_model(), "is_merged", False):
-        return
-    for config in model.peft_config.values():
-        config.base_model_name_or_path = str(folder.resolve())
-    base = model.get_base_model()
-    own = _without_adapter(base, model.base_model.prefix)
-    if is_resumed and folder.is_dir():
-        saved = AutoModelForCausalLM.from_pretrained(folder, dtype=base.dtype).state_dict()
-        for name, weight in own.items():
-            weight.copy_(saved[name])
-    elif write:
-        shutil.rmtree(folder, ignore_errors=True)
-        with atomic_folder(folder) as draft:
-            base.save_pretrained(draft, state_dict=own)
-            tokenizer.save_pretrained(draft)
-
-
-def _without_adapter(base: Any, prefix: str) -> dict[str, torch.Tensor]:
-    """Return the weights of a model under an adapter, by their own names."""
-    own = {}
-    for name, weight in base.state_dict().items():
-        if prefix not in name and ".modules_to_save." not in name:
-            own[name.replace(".base_layer.", ".").replace(".original_module.", ".")] = weight
-    return own
 
 
 def bound_kernel_caches() -> None:
@@ -266,9 +230,13 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
         kwargs["quantization_config"] = quantization
     _check_template(name, tokenizer)
     bound_kernel_caches()
+    base = base_of_adapter(name)
     try:
         with explain_refusals(ImportError):
-            return AutoModelForCausalLM.from_pretrained(name, **kwargs), tokenizer
+            model = AutoModelForCausalLM.from_pretrained(name if base is None else base, **kwargs)
+            if base is not None:  # by itself transformers takes the path that the adapter names
+                model.load_adapter(name)
+            return model, tokenizer
     except SafetensorError as error:
         raise UsageError(
             f"the weights in {name} are damaged ({error}); remove the folder and make it again"
@@ -368,8 +336,9 @@ def context_length(config: PreTrainedConfig, limit: int | None) -> int | None:
 def save_policy(model: Any, tokenizer: Any, folder: str | Path) -> None:
     """Save a model and its tokenizer as an ordinary Hugging Face folder.
 
-    A LoRA adapter is merged into its base, and lies unmerged in `adapter/` beside it; on a
-    quantized base, which cannot be merged without loss, only the adapter is saved.
+    A LoRA adapter is merged into its base, and lies unmerged in `adapter/` beside it, unless resets
+    have left in it the last steps alone. On a quantized base, which cannot be merged without loss,
+    only the adapter is saved.
     """
     folder = Path(folder)
     if hasattr(model, "merge_and_unload"):
@@ -377,7 +346,8 @@ def save_policy(model: Any, tokenizer: Any, folder: str | Path) -> None:
             model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
             return
-        model.save_pretrained(folder / "adapter")
+        if not is_saved_beside(model):
+            model.save_pretrained(folder / "adapter")
         _untie_adapted(model.get_base_model())
         model = model.merge_and_unload()
     model.save_pretrained(folder)

@@ -298,6 +298,12 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     observation_loss_weight: float = option(
         0.0, "Weight of the cross-entropy on observations, such as 0.1: a world model.", min=0
     )
+    reset_adapter_every: int = option(
+        0,
+        "With --use_peft: merge the adapter into its base, the reference of --beta, and begin a"
+        " new one every N optimizer steps (ReLoRA); --dtype is float32 by default then. 0: never.",
+        min=0,
+    )
     eval_steps: float | None = option(50, "Evaluate every N optimizer steps.")
 
     @property

@@ -21,6 +21,8 @@ SMOLLM2_TEXTCRAFT = "smollm2-textcraft"
 MODEL_NAMES = (TINY, SMOLLM2, SMOLLM2_TEXTCRAFT)
 START = "start"
 """The folder in a run's with the model that an adapter is trained on, where it was merged."""
+BASE = "base"
+"""The folder in an adapter's with its base, where resets have changed that."""
 
 _SAME_SIZE = {"HuggingFaceTB/SmolLM2-135M-Instruct": SMOLLM2, SMOLLM2_TEXTCRAFT: SMOLLM2}
 _SIZES = {(128, 4, 1465): TINY, (576, 30, 49152): SMOLLM2}
@@ -46,6 +48,8 @@ def base_of_adapter(model: str) -> str | None:
     file = Path(model) / "adapter_config.json"
     if not file.is_file() or file.with_name("config.json").is_file():
         return None
+    if (file.with_name(BASE) / "config.json").is_file():
+        return str(file.with_name(BASE))
     base = str(json.loads(file.read_text("utf-8"))["base_model_name_or_path"])
     if Path(base).name != START:
         return base
@@ -113,11 +117,13 @@ def derive_device(args: Any) -> None:
 def derive_precision(model: Any, args: Any) -> None:
     """Load weights that an adapter freezes in the precision of their passes.
 
-    Autocast lowers a frozen weight in every pass, also for each sampled token. The `dtype` of
-    `model` is set, by the training config.
+    Autocast lowers a frozen weight in every pass, also for each sampled token. Those that resets
+    merge adapters into stay in float32, which holds small changes. The `dtype` of `model` is set,
+    by the training config.
     """
     if model.dtype is None:
-        model.dtype = "bfloat16" if model.use_peft and args.bf16 else "float32"
+        is_frozen = model.use_peft and not getattr(args, "reset_adapter_every", 0)
+        model.dtype = "bfloat16" if is_frozen and args.bf16 else "float32"
 
 
 @dataclass

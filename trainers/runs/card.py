@@ -19,6 +19,7 @@ from huggingface_hub import ModelCard, ModelCardData, try_to_load_from_cache
 
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.registration.registry import short_env_name
+from trainers.options.models import BASE, base_of_adapter
 from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics, read_run
 from trainers.runs.success import (
     Measured,
@@ -43,6 +44,7 @@ SHOWN_OPTIONS = (
     *("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns", "history", "backend"),
     *("mask_truncated_episodes", "invalid_action_penalty", "turn_advantage_weight"),
     *("num_rounds", "num_samples", "dtype", "bf16", "use_peft", "lora_r", "lora_alpha"),
+    "reset_adapter_every",
     *("reward_funcs", "reward_weights", "num_eval_tasks", "eval_samples", "eval_temperature"),
 )
 """Options that are listed, where a run has them. The others are in `run.json`."""
@@ -117,9 +119,11 @@ def write_card(
     is_part = folder.resolve() != run.resolve()
     title = name or (f"{run.resolve().name}-{own}" if is_part else own)
     card = _Card(read_run(run), run, algorithm, base, global_step, title, tuple(tags))
-    write_atomically(
-        folder / CARD_FILE, card.content(has_curve_file=(folder / CURVE_FILE).is_file())
+    content = card.content(
+        has_curve_file=(folder / CURVE_FILE).is_file(),
+        has_base=base_of_adapter(str(folder)) == str(folder / BASE),
     )
+    write_atomically(folder / CARD_FILE, content)
 
 
 def public(text: str) -> str:
@@ -138,14 +142,15 @@ class _Card:
     name: str
     tags: tuple[str, ...]
 
-    def content(self, *, has_curve_file: bool) -> str:
-        """Return the card's text."""
+    def content(self, *, has_curve_file: bool, has_base: bool) -> str:
+        """Return the card's text. `has_base`: the model is an adapter with its base beside it."""
         card = ModelCard.from_template(
             self.data(),
             template_path=str(TEMPLATE),
             card=self,
             environments=_listed(self.trained_on) or "texts",
             has_curve_file=has_curve_file,
+            has_base=has_base,
         )
         return f"{card.content}\n"
 

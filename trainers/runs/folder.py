@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 from agentgym_envs.content.files import StorageFailure, is_storage_failure, write_atomically
 from agentgym_envs.machinery.secrets import masked
 from trainers.options.errors import UsageError
-from trainers.options.models import START
+from trainers.options.models import BASE, START
 from trainers.runs.checkpoints import CHECKPOINT, STATE_FILE, last_checkpoint
 from wrappers.failures import retry
 
@@ -63,8 +63,8 @@ RUN_ARTIFACTS = (
 SAVED_MODEL = (
     *("config.json", "generation_config.json", "*.safetensors", "*.safetensors.index.json"),
     *("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt"),
-    *("chat_template*", "adapter_config.json", "adapter", "critic", "training_args.bin"),
-    "README.md",
+    *("chat_template*", "adapter_config.json", "adapter", BASE, "critic"),
+    *("training_args.bin", "README.md"),
 )
 """A model as Hugging Face's libraries save it, and its card."""
 

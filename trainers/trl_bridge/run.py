@@ -22,7 +22,8 @@ from safetensors import SafetensorError
 from transformers import TrainerCallback
 
 from agentgym_envs.errors import EnvFailure
-from trainers.models.loading import inputs_left_to_autocast, keep_merged_start
+from trainers.models.bases import keep_merged_start, load_base, save_base
+from trainers.models.loading import inputs_left_to_autocast
 from trainers.options.errors import UsageError, explain_refusals
 from trainers.options.models import START
 from trainers.plans import print_end, title_of
@@ -231,6 +232,7 @@ class RunMixin:
         if is_biased:
             self.save_now()  # else a signal below would save the best weights as the last step's
         super()._load_best_model()  # type: ignore[misc]
+        load_base(self.model, Path(self.state.best_model_checkpoint))
         if is_biased:
             self.validation.measure_again(self)
 
@@ -331,6 +333,7 @@ class RunMixin:
     def _load_from_checkpoint(self: Any, resume_from_checkpoint: str, model: Any = None) -> None:
         with _explaining_damage(resume_from_checkpoint):
             super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
+            load_base(self.model, Path(resume_from_checkpoint))
         model = self.model if model is None else model
         if is_peft_model(model) and len(model.peft_config) > 1:
             # transformers loads the adapters in folders of a checkpoint, such as TRL's reference,
@@ -348,9 +351,12 @@ class RunMixin:
     # Cards --------------------------------------------------------------------------------------
 
     def save_model(self: Any, output_dir: str | None = None, _internal_call: bool = False) -> None:
-        """Save the model with its card."""
+        """Save the model with its card, and the base of an adapter where resets have changed it."""
+        folder = output_dir or self.args.output_dir
+        model, write = self.accelerator.unwrap_model(self.model), self.args.should_save
+        save_base(model, self.processing_class, Path(folder), write=write)
         super().save_model(output_dir, _internal_call)  # type: ignore[misc]
-        self._write_card(output_dir or self.args.output_dir)
+        self._write_card(folder)
 
     def create_model_card(
         self: Any,

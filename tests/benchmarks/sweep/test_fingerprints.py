@@ -20,6 +20,13 @@ def test_another_model_in_the_same_folder_has_another_fingerprint(model, name):
     assert policy_fingerprint(str(model)) != before
 
 
+def test_an_adapter_on_another_base_has_another_fingerprint(model):
+    (model / "base").mkdir()
+    before = policy_fingerprint(str(model))
+    (model / "base" / "model.safetensors").write_bytes(bytes(100))
+    assert policy_fingerprint(str(model)) != before
+
+
 def test_what_a_run_writes_beside_its_model_does_not_matter(model):
     before = policy_fingerprint(str(model))
     (model / "metrics.jsonl").write_text("{}")

@@ -312,6 +312,7 @@ def test_the_command_line_overrules_the_precision_of_the_processor() -> None:
         ("--use_peft --bf16", "bfloat16"),
         ("--use_peft --bf16 --dtype float32", "float32"),
         ("--use_peft --bf16 false", "float32"),
+        ("--use_peft --bf16 --reset_adapter_every 9", "float32"),
         ("--bf16", "float32"),
     ],
 )

@@ -24,6 +24,7 @@ MIXED = [
 ]
 LEARNABLE = ["--task_sampling", "learnable", "--turn_credit", "gagpo"]
 GROUPS = ["--branch_roots", "2", "--dynamic_sampling", "2"]
+RESETS = ["--beta", "0.1", "--use_peft", "--lora_r", "2", "--reset_adapter_every", "4"]
 TIMES = ("rollout_time", "step_time", "train_runtime", "train_samples_per_second")
 
 
@@ -53,6 +54,7 @@ def steps_taken(folder: Path) -> int:
         ),
         pytest.param("grpo", "scaling:1,2,3@5", LEARNABLE, marks=pytest.mark.slow),
         pytest.param("grpo", "scaling:1,2,3@5", GROUPS, marks=pytest.mark.slow),
+        pytest.param("grpo", "scaling:1,2,3@5", RESETS, marks=pytest.mark.slow),
         pytest.param("ppo", "adaptive:1,2,3@2", PPO, marks=pytest.mark.slow),
         pytest.param("grpo", "Letters=adaptive:1,2,3@2", MIXED, marks=pytest.mark.slow),
         pytest.param("ppo", "Letters=scaling:1,2,3@5", [*PPO, *MIXED], marks=pytest.mark.slow),
