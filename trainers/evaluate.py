@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,10 +27,12 @@ from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.options.values import check_bounds, option, seed_list, value_for
 from trainers.policies.open import check_backend, open_environments, open_rollout
+from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
 from trainers.runs.folder import step_of_model
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import run_record
+from wrappers import HorizonSchedule
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 
@@ -170,18 +172,13 @@ class MeasureArguments:
         return seed_list(self.seeds)
 
 
-def _check(
-    env: EnvArguments, policy: PolicyArguments, measure: MeasureArguments, *, is_kept: bool
-) -> None:
-    """Raise `UsageError` where options do not fit one another."""
-    if env.mix is not None:
-        raise UsageError(
-            f"--mix {env.mix} weighs training tasks; eval plays as many tasks of each "
-            "environment and reports the mean over them, so leave it out"
-        )
-    if measure.resume and not is_kept:
+def check_kept(policy: PolicyArguments, measure: MeasureArguments) -> None:
+    """Raise `UsageError` if episodes are to be kept, and no file is named to keep them beside."""
+    if measure.out is not None or measure.trajectories is not None:
+        return
+    if measure.resume:
         raise UsageError("--resume needs --out or --trajectories, beside which episodes are kept")
-    if policy.max_cost is not None and not is_kept:
+    if policy.max_cost is not None:
         raise UsageError(
             "--max_cost needs --out or --trajectories, beside which it keeps stopped episodes"
         )
@@ -197,31 +194,67 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.set_defaults(split="test", policy="tiny")
     env, budgets, policy, measure = parser.parse(argv)
-    output_file = measure.trajectories or measure.out
-    _check(env, policy, measure, is_kept=output_file is not None)
-    check_backend(policy, budgets)
+    if env.mix is not None:
+        raise UsageError(
+            f"--mix {env.mix} weighs training tasks; eval plays as many tasks of each "
+            "environment and reports the mean over them, so leave it out"
+        )
+    check_kept(policy, measure)
+
+    def show(result: EvalResult, _episodes: Sequence[Trajectory]) -> EvalResult:
+        print(result)
+        for baseline in _baselines(env, result):
+            print(f"strongest baseline, {baseline}")
+        return result
+
     environments = open_environments(env, policy)
+    measured(show, environments, budgets, policy, measure, command="eval")
+    environments.close()
+    return 0
+
+
+def measured(
+    show: Callable[[EvalResult, Sequence[Trajectory]], Any],
+    environments: Environments,
+    budgets: EpisodeArguments,
+    policy: PolicyArguments,
+    measure: MeasureArguments,
+    *,
+    command: str,
+    schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
+) -> None:
+    """Play the tasks of a command, and write the files that it names.
+
+    `show` prints the result, and returns a dataclass with `run` and `save` for `measure.out`. With
+    the `schedule` of a horizon the episodes are those of a run's first step.
+    """
+    env = environments.args
+    check_backend(policy, budgets)
     task_ids = environments.spread(environments.split_ids(), measure.num_tasks)
     seeds = measure.seed_list
     rollout = open_rollout(policy, environments, budgets, seed=seeds[0])
+    rollout.schedule = schedule
     total = len(task_ids) * measure.samples * len(seeds)
     options = (
         *(rollout.policy.name, measure.temperature, *seeds, measure.samples, task_ids),
         *episode_settings(env, budgets),
         *policy.settings,
+        *([] if schedule is None else [schedule]),
     )
     with Watch(
         rollout.policy.name,
         total,
-        output_file=output_file,
+        output_file=measure.trajectories or measure.out,
         resume=measure.resume,
         options=options,
         ledger=rollout.policy.ledger,
         max_outage=budgets.failure_rules.max_outage,
     ) as watch:
+        episodes: list[Trajectory] = []
 
         def write(trajectories: list[Trajectory]) -> None:
             path = measure.trajectories
+            episodes.extend(trajectories)
             if path is not None:
                 watch.write(path, lambda: write_jsonl(path, trajectories))
 
@@ -231,22 +264,18 @@ def main(argv: list[str] | None = None) -> int:
             samples=measure.samples,
             temperature=measure.temperature,
             seed=seeds,
-            global_step=step_of_model(policy.policy) or 0,
+            global_step=0 if schedule is not None else step_of_model(policy.policy) or 0,
             on_trajectory=watch,
             on_trajectories=write,
             finished=watch.finished,
         )
-        print(result)
-        for baseline in _baselines(env, result):
-            print(f"strongest baseline, {baseline}")
+        shown = show(result, episodes)
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
-            record = run_record(command="eval", seed=seeds[0], configs=configs)
-            saved, path = replace(result, run=record), measure.out
+            record = run_record(command=command, seed=seeds[0], configs=configs)
+            saved, path = replace(shown, run=record), measure.out
             watch.write(path, lambda: saved.save(path))
         watch.forget()
-    environments.close()
-    return 0
 
 
 def _baselines(env: EnvArguments, result: EvalResult) -> list[Baseline]:

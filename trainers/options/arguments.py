@@ -240,8 +240,8 @@ def _start(_name: str, value: Any) -> str:
 
 
 @dataclass
-class RolloutArguments(EpisodeArguments):
-    """Playing and recording of training episodes."""
+class HorizonArguments(EpisodeArguments):
+    """The episodes of a run's steps: their budgets and their turn horizon."""
 
     common_options: ClassVar[tuple[str, ...]] = ("horizon",)
 
@@ -253,6 +253,19 @@ class RolloutArguments(EpisodeArguments):
         read=_horizon,
         **BY_ENVIRONMENT,
     )
+
+    def schedule_of(self, env_id: str) -> HorizonSchedule | None:
+        """Return a new schedule for one environment, from its value of `horizon`."""
+        text = value_for(self.horizon, env_id)
+        return None if text is None else parse_schedule(text)
+
+
+@dataclass
+class RolloutArguments(HorizonArguments):
+    """Playing and recording of training episodes."""
+
+    common_options: ClassVar[tuple[str, ...]] = ()
+
     start: str | dict[str, str] | None = option(
         None,
         "Start of training episodes: backward:2,4,8@100 is 2 turns before the expert's end, 4 "
@@ -271,11 +284,6 @@ class RolloutArguments(EpisodeArguments):
     max_trajectory_gb: float = option(
         0.0, "Write at most this many GB of episodes; 0: no bound.", min=0
     )
-
-    def schedule_of(self, env_id: str) -> HorizonSchedule | None:
-        """Return a new schedule for one environment, from its value of `horizon`."""
-        text = value_for(self.horizon, env_id)
-        return None if text is None else parse_schedule(text)
 
     def start_of(self, env_id: str) -> HorizonSchedule | None:
         """Return a new schedule for one environment, from its value of `start`."""

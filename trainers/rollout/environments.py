@@ -18,7 +18,7 @@ from agentgym_envs.errors import NoExpert, UnknownTask, for_each
 from agentgym_envs.registration.registry import check_kwargs, distinct_names
 from agentgym_envs.trajectories.agenttraj import UNNAMED
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.options.arguments import EnvArguments, RolloutArguments
+from trainers.options.arguments import EnvArguments, HorizonArguments, RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.options.values import check_names, kwargs_for, load_attribute, value_for
 from trainers.rollout.mixtures import Mixture, spread
@@ -132,7 +132,7 @@ class Environments:
 
         `num_tasks` is None where it is unknown.
         """
-        limits = {self.names[name]: env.max_turns for name, env in self._probes.items()}
+        limits = {self.names[name]: limit for name, limit in self.turn_limits.items()}
         names = ", ".join(limits)
         if len(set(self.args.weights)) > 1:
             names += f" at {':'.join(map(str, self.args.weights))}"
@@ -149,9 +149,14 @@ class Environments:
         return dict(zip(self.vectors, (shown[env_id] for env_id in self.env_ids), strict=True))
 
     @property
+    def turn_limits(self) -> dict[str, int]:
+        """The environments' turn limits, by the names in front of task ids."""
+        return {name: env.max_turns for name, env in self._probes.items()}
+
+    @property
     def max_turns(self) -> int:
         """The largest turn limit of the environments."""
-        return max(env.max_turns for env in self._probes.values())
+        return max(self.turn_limits.values())
 
     @cached_property
     def baselines(self) -> dict[str, tuple[str, ...]]:
@@ -163,7 +168,7 @@ class Environments:
         """The environments' weights in training, by the names in front of task ids."""
         return dict(zip(self.vectors, self.args.weights, strict=True))
 
-    def schedule(self, args: RolloutArguments) -> HorizonSchedule | Schedules | None:
+    def schedule(self, args: HorizonArguments) -> HorizonSchedule | Schedules | None:
         """Return the horizon's schedule, or one for each environment, as `Rollout` takes it."""
         check_names(args, self.env_ids)
         schedules = self._by_name(args.schedule_of)
@@ -204,7 +209,7 @@ class Environments:
         return next(iter(schedules.values()), None)
 
     def _check_reached(
-        self, args: RolloutArguments, schedules: Mapping[str, HorizonSchedule]
+        self, args: HorizonArguments, schedules: Mapping[str, HorizonSchedule]
     ) -> None:
         """Check that each horizon's turns can be played in one of its environments."""
         limits: dict[str, dict[str, int]] = {}
