@@ -39,6 +39,8 @@ FURTHER = (
     "trainers.collect.collect",
     "trainers.evaluate.evaluate",
     "trainers.evaluate.paired_gain",
+    "trainers.evaluation.advice.advise",
+    "trainers.evaluation.headroom.headroom",
 )
 """The environments, and names that the pages use, which are imported from their own modules."""
 

@@ -28,6 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "collect": ("trainers.collect:main", "write episodes of an expert or a policy to JSONL"),
     "train": ("", "train a policy: agentgym train ALGORITHM [options]"),
     "eval": ("trainers.evaluate:main", "measure a policy's success with a 95% interval"),
+    "headroom": (
+        "trainers.headroom:main",
+        "say before a run whether RL can work, and what to change",
+    ),
     "suites": ("benchmarks.sweep.listing:main", "list the benchmark suites; a file may be one"),
     "sweep": ("benchmarks.sweep.command:main", "play a benchmark suite with several policies"),
     "report": ("benchmarks.report.command:main", "write a sweep's report, or a leaderboard"),

@@ -27,7 +27,7 @@ FOR_DEVELOPERS = ("dev", "docs")
 """Extras for work on this package itself."""
 
 PURPOSES = {
-    "eval": "collect, eval, sweep, report, compare, view",
+    "eval": "collect, eval, headroom, sweep, report, compare, view",
     "train": "language models and trainers",
     "vllm": "sampling with vLLM",
     "science": "SciWorld",

@@ -20,7 +20,7 @@ from trainers.options.parser import CommandParser, common_options
 TRAINING = ALGORITHMS
 COMMANDS = [
     *(f"train {name}" for name in TRAINING),
-    *("eval", "collect", "sweep", "quickstart"),
+    *("eval", "headroom", "collect", "sweep", "quickstart"),
 ]
 MOST_OPTIONS = 30
 
@@ -74,6 +74,7 @@ def test_the_first_screen_has_at_most_thirty_options(
             for name in TRAINING
         ),
         ("eval", "--env --policy --split --num_tasks --out"),
+        ("headroom", "--env --policy --horizon --samples --num_tasks"),
         ("collect", "--env --policy --out --num_episodes --split"),
         ("sweep", "--suite --policy --max-turns --seeds --out"),
     ],
