@@ -18,11 +18,10 @@ import torch
 
 from trainers.command import train_online
 from trainers.credit.advantages import (
+    divide_by_deviation,
     divide_by_group_mean,
-    group_advantages,
     keep_by_variance,
     normalized_sum,
-    scale_by_environment,
     subtract_group_mean,
     turn_of_token,
 )
@@ -125,17 +124,24 @@ class AgentGRPOTrainer(OnlineTrainer):
     def _episode_advantages(self, episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,) group-relative advantages, scaled."""
         rewards, size = episodes.rewards, episodes.group_size
-        if self.normalizes_by_environment:
+        if self.multi_objective_aggregation == SUMMED:
             centred = subtract_group_mean(rewards, size)
-            advantages = scale_by_environment(centred, rewards, episodes.environment)
-        elif self.args.scale_rewards == BY_MEAN:
-            advantages = divide_by_group_mean(subtract_group_mean(rewards, size), rewards, size)
-        elif self.multi_objective_aggregation == SUMMED:
-            advantages = group_advantages(rewards, size, scale=self.scale_rewards)
+            advantages = self.scale_advantages(centred, rewards, episodes)
         else:
             weights = self.reward_weights.to(rewards.device)
             advantages = normalized_sum(self.rewards_per_function, weights, size)
         return episodes.local(advantages)
+
+    def scale_advantages(
+        self, advantages: torch.Tensor, rewards: torch.Tensor, episodes: EpisodeBatch
+    ) -> torch.Tensor:
+        """Return (N,) advantages as `scale_rewards` scales them, by (N,) rewards."""
+        size = episodes.group_size
+        if self.normalizes_by_environment:
+            return super().scale_advantages(advantages, rewards, episodes)
+        if self.args.scale_rewards == BY_MEAN:
+            return divide_by_group_mean(advantages, rewards, size)
+        return divide_by_deviation(advantages, rewards, size, scale=self.scale_rewards)
 
     def _check_groups_are_whole(self, name: str) -> None:
         """Check that this process plays all of each group, for the environment's rewards."""

@@ -15,6 +15,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from math import nan
 from pathlib import Path
+from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -25,7 +27,7 @@ from trl.trainer import grpo_trainer
 
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.backends.shared import SharedBackend
-from trainers.credit.advantages import episode_rewards
+from trainers.credit.advantages import episode_rewards, expert_gains, scale_by_environment
 from trainers.credit.reward_functions import RewardFunctions, reward_list
 from trainers.credit.rewards import (
     RewardFunc,
@@ -49,19 +51,35 @@ from trainers.options.checks import (
     refuse_split_weights,
 )
 from trainers.options.configs import AgentOnlineConfig
+from trainers.options.errors import UsageError
 from trainers.plans import Announcement, online_plan, title_of
+from trainers.policies.demonstrations import Demonstrations
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
+from trainers.policies.scripted import ExpertPolicy
 from trainers.rollout.environments import Environments
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
-from trainers.rollout.players import Ahead, CarriedOver, Lockstep, Pacing, check_ahead
+from trainers.rollout.players import (
+    Ahead,
+    CarriedOver,
+    Lockstep,
+    Pacing,
+    WithExperts,
+    check_ahead,
+)
 from trainers.runs.checkpoints import checkpoints
 from trainers.runs.health import BATCH_ZERO_STD
 from trainers.runs.progress import Sizes, show_progress
 from trainers.runs.records import TrajectoryFiles, keep_records
 from trainers.tokens.generation import Backend, Sampling
-from trainers.training_tasks import check_epoch, learnable_tasks, mixture_of_rows, training_rows
+from trainers.training_tasks import (
+    check_epoch,
+    learnable_tasks,
+    mixture_of_rows,
+    task_ids_of,
+    training_rows,
+)
 from trainers.trl_bridge import EpisodeBatch, task_dataset
 from trainers.trl_bridge.batch import Rows, environments_of, lay_out, rows_of_all
 from trainers.trl_bridge.loss import PolicyLoss, PolicyMeasures
@@ -79,6 +97,8 @@ from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, learnable_order,
 from wrappers.failures import Machinery
 
 _TRAINING_STREAM = 0
+_MOST_CHECKED = 64
+"""Training tasks that are asked for an expert before the first step."""
 
 
 class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
@@ -116,8 +136,12 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         player: plays the batches.
         trajectories: the episodes of this process's last batch.
         extra_episodes: further ones of it that are in no loss; they count in the metrics.
+        experts: the places of an expert's episodes in `trajectories`; see `RolloutBatch`.
         rows: their rows.
-        episode_rewards: (N,), the rewards of the last batch of all processes; NaN for none.
+        episode_rewards: (N,), the rewards of the policy's episodes in the last batch of all
+            processes; NaN for none, and for an expert's.
+        all_rewards: (N,), the same with an expert's.
+        is_expert: (N,) bool, which are an expert's.
         rewards_per_function: (N, F), the rewards of each function for the last batch of all
             processes; NaN where an episode does not count.
 
@@ -143,8 +167,11 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     player: Lockstep
     trajectories: list[Trajectory]
     extra_episodes: Sequence[Trajectory] = ()
+    experts: Mapping[int, Trajectory | None] = MappingProxyType({})
     rows: Rows
     episode_rewards: torch.Tensor
+    all_rewards: torch.Tensor
+    is_expert: torch.Tensor
     rewards_per_function: torch.Tensor
     _requested_at: int | None = None
     _buffered_inputs: list[dict[str, Any]] | None
@@ -300,9 +327,11 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     def make_player(self) -> Lockstep:
         """Return the player of the training batches."""
+        args = self.args
+        if args.expert_episodes:
+            return self._player_with_experts()
         if not self.max_staleness:
             return Lockstep(self.rollout, self.rollout_options)
-        args = self.args
         pacing = Pacing(
             per_batch=args.steps_per_generation * self.num_iterations,
             per_step=args.gradient_accumulation_steps,
@@ -320,6 +349,32 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             )
         sender: Any = self.rollout.policy
         return Ahead(self.rollout, self.rollout_options, pacing, sender.backend)
+
+    def _player_with_experts(self) -> WithExperts:
+        """Return the player of groups with an expert's episodes, for which it checks the tasks."""
+        args, size, environments = self.args, self.num_generations, self.task_environments
+        share = args.generation_batch_size // self.accelerator.num_processes
+        if share % size:
+            raise UsageError(
+                f"expert_episodes needs whole groups in each training process, got {share} "
+                f"episodes each in groups of num_generations={size}; raise "
+                "per_device_train_batch_size or gradient_accumulation_steps, or lower "
+                "num_generations"
+            )
+        if hasattr(self.train_dataset, "__len__"):
+            tasks = task_ids_of(self.train_dataset, option="expert_episodes")
+            environments.check_experts(tasks[:: max(1, len(tasks) // _MOST_CHECKED)])
+        policy: Any = self.rollout.policy
+        experts = environments.rollout(ExpertPolicy())  # within all of the environment's turns
+        experts.machinery = self._machinery
+        return WithExperts(
+            self.rollout,
+            self.rollout_options,
+            Demonstrations(experts, policy),
+            group_size=size,
+            count=args.expert_episodes,
+            unsolved=args.expert_episodes_when == "unsolved",
+        )
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers.
@@ -408,19 +463,26 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         conversations = [trajectory.messages() for trajectory in self.trajectories]
         replace_all(self._logs["completion"], gather_object(conversations))
         del batch["advantages"]  # TRL's, of episodes; all that is left is of rows
+        sampled = batch["completion_mask"] * batch["tool_mask"]
         episodes = EpisodeBatch.of(self, batch)
         self._log_episodes(episodes.group_size)
         self.policy_loss.weigh_observations(batch, episodes)
         advantages = self.advantages_of(batch, episodes)
         # Each episode's, the mean over its tokens, in place of TRL's own.
         means = advantages if advantages.ndim == 1 else episodes.mean_over_tokens(advantages)
-        replace_all(self._logs["advantages"], self.accelerator.gather(means).tolist())
+        own_row = episodes.episode_of_row.clamp(min=0)
         if advantages.ndim == 1:
-            row_advantages = advantages[episodes.episode_of_row.clamp(min=0)]
-            advantages = row_advantages[:, None].expand_as(episodes.action_mask)
-        self.rows.note_advantages(advantages.tolist())
-        self.keep_episodes([*self.trajectories, *self.extra_episodes])
+            advantages = advantages[own_row][:, None].expand_as(episodes.action_mask)
         self.policy_loss.weigh(batch, episodes, advantages)
+        if self.model.training and self.args.expert_episodes:
+            of_experts = episodes.local(self.expert_advantages(episodes))
+            token_advantages = of_experts[own_row][:, None] * sampled
+            self.policy_loss.weigh_experts(batch, episodes, token_advantages)
+            means, advantages = means + of_experts, advantages + token_advantages
+        replace_all(self._logs["advantages"], self.accelerator.gather(means).tolist())
+        self.rows.note_advantages(advantages.tolist())
+        replaced = [one for one in self.experts.values() if one is not None]
+        self.keep_episodes([*self.trajectories, *self.extra_episodes, *replaced])
         return batch
 
     def _play(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -435,6 +497,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         with self.playing(), counting, pause:
             batch = player.take(rows)
         self.trajectories, self.extra_episodes = batch.trajectories, batch.extra
+        self.experts = batch.experts
         self._requested_at = batch.requested_at
         self.rows = rows_of_all(self, self.trajectories)
         metrics = {"rollout_time": time.perf_counter() - start, **batch.metrics}
@@ -462,13 +525,20 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         with _no_missing_reward_warning():
             # (N, F), of all processes
             per_function = super()._calculate_rewards(inputs, prompts, texts, ids)
-        counted = [has_reward(t.status, t.episode_return) for t in self.trajectories]
-        self.episode_rewards = episode_rewards(
+        counted = [
+            [has_reward(t.status, t.episode_return), place in self.experts]
+            for place, t in enumerate(self.trajectories)
+        ]
+        gathered = self.accelerator.gather(torch.tensor(counted, device=per_function.device))
+        self.all_rewards = episode_rewards(
             per_function,
             self.reward_weights.to(per_function.device),
-            self.accelerator.gather(torch.tensor(counted, device=per_function.device)),
+            gathered[:, 0],
             num_penalties=int(self._penalty != 0),
         )
+        # In no mean, no metric and no term of TRL's loss.
+        self.is_expert = gathered[:, 1]
+        self.episode_rewards = self.all_rewards.masked_fill(self.is_expert, nan)
         uncounted = self.episode_rewards.isnan()[:, None]
         self.rewards_per_function = per_function.masked_fill(uncounted, torch.nan)
         return self.rewards_per_function
@@ -495,6 +565,24 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             episodes: rewards and trajectories.
         """
         raise NotImplementedError(f"{type(self).__name__} has no advantages_of")
+
+    def scale_advantages(
+        self, advantages: torch.Tensor, rewards: torch.Tensor, episodes: EpisodeBatch
+    ) -> torch.Tensor:
+        """Return (N,) advantages as `scale_rewards` scales them, by (N,) rewards."""
+        if self.normalizes_by_environment:
+            return scale_by_environment(advantages, rewards, episodes.environment)
+        return advantages
+
+    def expert_advantages(self, episodes: EpisodeBatch) -> torch.Tensor:
+        """Return (N,) advantages of an expert's episodes, 0 for the policy's own.
+
+        An expert's return less the mean of the policy's own in its group, 0 where that is less. It
+        is scaled as theirs are, but by the returns of all, the expert's among them: where the
+        policy never wins, its own have no deviation.
+        """
+        gains = expert_gains(self.all_rewards, self.is_expert, episodes.group_size)
+        return self.scale_advantages(gains, self.all_rewards, episodes)
 
     @property
     def normalizes_by_environment(self) -> bool:
@@ -574,20 +662,46 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     # Records ------------------------------------------------------------------------------------
 
     def _log_episodes(self, group_size: int) -> None:
-        """Log metrics of the episodes of all processes in place of TRL's of rows."""
-        trajectories = [*self.trajectories, *self.extra_episodes]
+        """Log metrics of the policy's episodes of all processes in place of TRL's of rows."""
+        trajectories, rewards, groups = self._own_episodes(group_size)
         labels = list(self.environment_names.values())
         numbers = environments_of(trajectories, self.environment_names)
+        rewards = self._gather(rewards)
         metrics = metrics_by_environment(
             self._gather([labels[number] for number in numbers]),
-            rewards=[*self.episode_rewards.tolist(), *self.rewards_of(self.extra_episodes)],
+            rewards=rewards,
             columns={name: self._gather(c) for name, c in episode_columns(trajectories).items()},
-            group_size=group_size,
+            groups=self._gather(groups),
             environments=labels,
         )
+        counted = [reward for reward in rewards if reward == reward]
+        if self.experts and counted:
+            metrics.setdefault("reward", fmean(counted))
         replace_metrics(self.logged, metrics)
         if self.model.training:
             self.on_episodes(metrics)
+
+    def _own_episodes(self, group_size: int) -> tuple[list[Trajectory], list[float], list[int]]:
+        """Return the policy's episodes of this process, in a loss or not: rewards and groups."""
+        first = self.accelerator.process_index * len(self.trajectories)
+        trajectories, rewards, groups = [], [], []
+        for place, trajectory in enumerate(self.trajectories):
+            reward = float(self.episode_rewards[first + place])
+            if place in self.experts:
+                replaced = self.experts[place]
+                if replaced is None:
+                    continue
+                trajectory, (reward,) = replaced, self.rewards_of([replaced])
+            trajectories.append(trajectory)
+            rewards.append(reward)
+            groups.append((first + place) // group_size)
+        total = len(self.episode_rewards)
+        places = range(total, total + len(self.extra_episodes))
+        return (
+            [*trajectories, *self.extra_episodes],
+            [*rewards, *self.rewards_of(self.extra_episodes)],
+            [*groups, *(place // group_size for place in places)],
+        )
 
     def on_episodes(self, metrics: dict[str, float]) -> None:
         """Record the success of all processes' episodes, for the horizon and the next tasks.
@@ -598,7 +712,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         for state in self._schedule_states.values():
             state.record(self.state.global_step, metrics, horizon_step=self.horizon_step)
         if self.learnable_tasks is not None:
-            own = [(t.task_id, t.success) for t in self.trajectories if t.status != "failed"]
+            played = self._own_episodes(1)[0]
+            own = [(t.task_id, t.success) for t in played if t.status != "failed"]
             self.learnable_tasks.record(self._gather(own))
 
     def _gather(self, values: list[Any]) -> list[Any]:

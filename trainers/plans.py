@@ -128,6 +128,10 @@ def online_plan(trainer: Any) -> Plan:
     batch = args.generation_batch_size
     steps = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
     per_batch = "a step" if steps == 1 else f"every {steps:g} steps"
+    experts = ""
+    if args.expert_episodes:
+        where = " where it has no success" * (args.expert_episodes_when == "unsolved")
+        experts = f", {args.expert_episodes} of each group the expert's{where}"
     return {
         "policy": describe_policy(
             trainer.accelerator.unwrap_model(trainer.model), trainer.accelerator.autocast
@@ -136,7 +140,7 @@ def online_plan(trainer: Any) -> Plan:
         "reward": rewards.plan(args.reward_weights),
         "history": history_plan(trainer.processing_class),
         "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
-        f"x {args.num_generations}; {rate_plan(args)}",
+        f"x {args.num_generations}{experts}; {rate_plan(args)}",
         "measured": evaluation_plan(
             args,
             num_tasks=len(trainer.eval_dataset or ()),

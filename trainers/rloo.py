@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from trainers.command import train_online
-from trainers.credit.advantages import leave_one_out, scale_by_environment
+from trainers.credit.advantages import leave_one_out
 from trainers.online import OnlineTrainer
 from trainers.options.configs import AgentRLOOConfig
 from trainers.options.errors import run_command
@@ -34,9 +34,7 @@ class AgentRLOOTrainer(OnlineTrainer):
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (E,): each episode's return less the mean of the others of its group."""
         advantages = leave_one_out(episodes.rewards, episodes.group_size)
-        if self.normalizes_by_environment:
-            advantages = scale_by_environment(advantages, episodes.rewards, episodes.environment)
-        return episodes.local(advantages)
+        return episodes.local(self.scale_advantages(advantages, episodes.rewards, episodes))
 
 
 def main(argv: list[str] | None = None) -> int:

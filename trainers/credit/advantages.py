@@ -120,13 +120,45 @@ def group_advantages(rewards: torch.Tensor, group_size: int, *, scale: str) -> t
         (N,), 0 for episodes that do not count, and for groups whose rewards are equal.
     """
     centred = subtract_group_mean(rewards, group_size)
+    return divide_by_deviation(centred, rewards, group_size, scale=scale)
+
+
+def divide_by_deviation(
+    advantages: torch.Tensor, rewards: torch.Tensor, group_size: int, *, scale: str
+) -> torch.Tensor:
+    """Divide advantages by the sample deviation of rewards plus 1e-4, as TRL does.
+
+    Args:
+        advantages: (N,), such as rewards less their group's mean.
+        rewards: (N,), NaN for episodes that do not count.
+        group_size: episodes per group.
+        scale: the deviation: `"group"`, `"batch"` or `"none"`.
+    """
     if scale == "none":
-        return centred
+        return advantages
     if scale == "batch":
         deviation = _nanstd(rewards)
     else:
         deviation = _nanstd(rewards.view(-1, group_size)).repeat_interleave(group_size)
-    return (centred / (deviation + _TRL_EPSILON)).nan_to_num(nan=0.0)
+    return (advantages / (deviation + _TRL_EPSILON)).nan_to_num(nan=0.0)
+
+
+def expert_gains(rewards: torch.Tensor, is_expert: torch.Tensor, group_size: int) -> torch.Tensor:
+    """Return by how much an expert's rewards exceed the mean of its group's other episodes.
+
+    Args:
+        rewards: (N,); each `group_size` consecutive ones are a group, NaN where one does not count.
+        is_expert: (N,) bool, the expert's episodes.
+        group_size: episodes per group.
+
+    Returns:
+        (N,), 0 for an expert that gains nothing, for all other episodes, and in groups in which
+        none of them counts or all are rewarded alike.
+    """
+    others = rewards.masked_fill(is_expert, torch.nan).view(-1, group_size)
+    gains = rewards.view(-1, group_size) - others.nanmean(dim=1, keepdim=True)
+    gains = gains.view(-1).clamp(min=0.0).nan_to_num(nan=0.0)
+    return gains * is_expert * groups_that_vary(rewards, group_size)
 
 
 def normalized_sum(

@@ -11,6 +11,8 @@ played) and of what sampled, in nats, a ratio is taken over a token, a turn or a
 `truncate` clips the ratio to its bounds. `mask` makes it 0 outside them: IcePop for tokens. A
 geometric mean is no importance ratio, so `geometric_mask` only chooses: 1 inside the bounds, 0
 outside. A sequence is a row of the batch: an episode, or one of its token windows.
+
+Tokens of an expert have no mu: `shaped_probabilities`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ import torch
 
 LARGEST_LOG_RATIO = 20.0
 """Largest log-ratio, nats. It is clamped before anything else, so that no ratio is infinite."""
+SHAPING = 0.1
+"""Gamma of `shaped_probabilities`, LUFFY's."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,20 @@ def importance_weights(
         inside = torch.ones_like(ratio) if level == "geometric" else ratio
         weight = inside.masked_fill(is_outside, 0.0)
     return ImportanceWeights(ratio, weight, is_outside)
+
+
+def shaped_probabilities(logprobs: torch.Tensor) -> torch.Tensor:
+    """Return f(pi) = pi / (pi + 0.1), LUFFY's shaped ratio of an expert's tokens.
+
+    LUFFY (arXiv 2504.14945, section 3) takes the ratio pi / pi_phi of off-policy tokens, pi_phi = 1
+    where the probability of what wrote them is unknown, shapes it by f, and does not clip it. The
+    gradient, 0.1 pi / (pi + 0.1)^2 times that of log pi, is largest at pi = 0.1: a token that the
+    policy is sure of moves nothing.
+
+    Args:
+        logprobs: of the policy that is trained, nats.
+    """
+    return torch.sigmoid(logprobs - math.log(SHAPING))  # without a quotient of two tiny numbers
 
 
 def _of_level(delta: torch.Tensor, is_sampled: torch.Tensor, level: str) -> torch.Tensor:

@@ -144,16 +144,17 @@ def episode_metrics(
     return metrics
 
 
-def zero_std_group_fraction(rewards: Sequence[float], group_size: int) -> float:
+def zero_std_group_fraction(rewards: Sequence[float], groups: Sequence[int]) -> float:
     """Return the share of groups whose episodes all have the same reward and teach nothing.
 
     Args:
-        rewards: of whole groups, one after the other; NaN for episodes that do not count.
-        group_size: episodes per task.
+        rewards: of each episode; NaN for those that do not count.
+        groups: the number of each episode's group.
     """
-    starts = range(0, len(rewards), group_size)
-    groups = [{r for r in rewards[start : start + group_size] if r == r} for start in starts]
-    return sum(len(values) < 2 for values in groups) / max(len(groups), 1)
+    values: dict[int, set[float]] = {group: set() for group in groups}
+    for group, reward in zip(groups, rewards, strict=True):
+        values[group] |= {reward} if reward == reward else set()
+    return sum(len(distinct) < 2 for distinct in values.values()) / max(len(values), 1)
 
 
 def metrics_by_environment(
@@ -161,7 +162,7 @@ def metrics_by_environment(
     *,
     rewards: Sequence[float],
     columns: Mapping[str, Sequence[Any]],
-    group_size: int,
+    groups: Sequence[int],
     environments: Sequence[str] = (),
 ) -> dict[str, float]:
     """Summarize a batch of episodes by environment.
@@ -172,7 +173,7 @@ def metrics_by_environment(
         names: the environment of each episode; empty strings for a single environment.
         rewards: of each episode; NaN where it does not count.
         columns: `episode_columns`.
-        group_size: episodes per task; the groups follow one another.
+        groups: the number of each episode's group; groups of one each are none.
         environments: the names of all; the share of one without an episode is 0.
 
     Returns:
@@ -181,14 +182,14 @@ def metrics_by_environment(
         added, and each environment's metrics under their name `each` of the table, such as
         `share/TextCraft`, its share of the episodes.
     """
-    metrics = _metrics(range(len(names)), rewards, columns, group_size)
+    metrics = _metrics(range(len(names)), rewards, columns, groups)
     present = sorted(set(names))
     if present in ([], [""]):
         return metrics
     own = {}
     for name in present:
         indices = [index for index, other in enumerate(names) if other == name]
-        own[name] = _metrics(indices, rewards, columns, group_size)
+        own[name] = _metrics(indices, rewards, columns, groups)
         own[name]["share"] = len(indices) / len(names)
         own_rewards = [rewards[index] for index in indices if rewards[index] == rewards[index]]
         if own_rewards:
@@ -209,11 +210,12 @@ def _metrics(
     indices: Sequence[int],
     rewards: Sequence[float],
     columns: Mapping[str, Sequence[Any]],
-    group_size: int,
+    groups: Sequence[int],
 ) -> dict[str, float]:
     own_rewards = [rewards[index] for index in indices]
     chosen = {name: [values[index] for index in indices] for name, values in columns.items()}
     metrics = episode_metrics(rewards=own_rewards, **chosen)
-    if group_size > 1:
-        metrics["frac_reward_zero_std"] = zero_std_group_fraction(own_rewards, group_size)
+    own_groups = [groups[index] for index in indices]
+    if len(set(own_groups)) < len(own_groups):
+        metrics["frac_reward_zero_std"] = zero_std_group_fraction(own_rewards, own_groups)
     return metrics

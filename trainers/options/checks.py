@@ -274,6 +274,16 @@ def check_batch(args: Any) -> None:
         )
 
 
+def check_experts(args: Any) -> None:
+    """Raise `ValueError` unless a group has two episodes of the policy's beside the expert's."""
+    count, size = args.expert_episodes, args.num_generations
+    if count and count > size - 2:
+        raise ValueError(
+            f"expert_episodes must be at most num_generations - 2 = {size - 2}, got {count}: the "
+            "policy's own episodes of a group are compared with each other, which takes two"
+        )
+
+
 def check_logprobs(backend: BackendSpec) -> None:
     """Raise `UsageError` if a backend gives no log-probabilities, which training needs."""
     if not backend.gives_logprobs:

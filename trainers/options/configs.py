@@ -22,6 +22,7 @@ from trainers.options.checks import (
     SUMMED,
     check_batch,
     check_correction,
+    check_experts,
     check_groups,
     check_trackers,
     check_training,
@@ -304,12 +305,23 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         " new one every N optimizer steps (ReLoRA); --dtype is float32 by default then. 0: never.",
         min=0,
     )
+    expert_episodes: int = option(
+        0,
+        "Of the episodes of each group, this many are the expert's, trained on off-policy as in "
+        "LUFFY; grpo and rloo.",
+        min=0,
+    )
+    expert_episodes_when: str = option(
+        "always",
+        "Groups with --expert_episodes: all, or those in which the policy has no success.",
+        choices=("always", "unsolved"),
+    )
     eval_steps: float | None = option(50, "Evaluate every N optimizer steps.")
 
     @property
     def compares_groups(self) -> bool:
-        """The advantage compares groups, so groups with equal rewards teach nothing."""
-        return True
+        """Groups with equal rewards teach nothing, since the advantage compares them alone."""
+        return not self.expert_episodes
 
     def __post_init__(self) -> None:
         check_bounds(self)  # here too, for what follows compares numbers
@@ -327,6 +339,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
             args.num_generations_eval = 1
         super().__post_init__()
         check_batch(self)
+        check_experts(self)
         refuse_conflicts(self, self.conflicts)
 
 
@@ -412,7 +425,7 @@ class AgentReinforcePPConfig(AgentOnlineConfig):
 
     common_options = ("num_generations", "baseline")
 
-    refused = (*AgentOnlineConfig.refused, "not_group_relative")
+    refused = (*AgentOnlineConfig.refused, "not_group_relative", "without_experts")
 
     output_dir: str | None = option(
         "runs/reinforce_pp", "Where checkpoints, logs and the model go."
@@ -442,7 +455,7 @@ class AgentPPOConfig(AgentOnlineConfig):
         name: own if name == OTHERS else {**own, "critic_learning_rate": 1e-3}
         for name, own in AgentOnlineConfig.adapter_defaults.items()
     }
-    refused = (*AgentOnlineConfig.refused, "not_group_relative")
+    refused = (*AgentOnlineConfig.refused, "not_group_relative", "without_experts")
     conflicts = ("online", "ppo")
 
     output_dir: str | None = option("runs/ppo", "Where checkpoints, logs and the model go.")

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from agentgym_envs.trajectories.trajectory import CUT, ModelCall
+from agentgym_envs.trajectories.trajectory import CUT, ModelCall, TokenTrace, Trajectory
 from trainers.backends.open import load_backend
 from trainers.history.views import History
 from trainers.models.loading import load_for_playing
@@ -168,6 +168,23 @@ class ModelPolicy(Policy):
         """Return the instruction with the history's addition."""
         return self._budgets_of(env_id).history.instruction(system_prompt)
 
+    def encode(self, episode: Trajectory) -> list[TokenTrace] | None:
+        """Return the tokens of an episode that another policy played, as this one would read it.
+
+        None if a turn, or the tokens in view, would be beyond this policy's budgets.
+        """
+        budgets, most = self._budgets_of(episode.env_id), self._most_tokens(episode.env_id)
+        traces = self.chat.tokenize_trajectory(episode, budgets.history)
+        turns = [turn for trace in traces for turn in trace.sampled_turns()]
+        if max(map(len, turns), default=0) > budgets.max_tokens_per_turn:
+            return None
+        return traces if most is None or max(map(len, traces)) <= most else None
+
+    def _most_tokens(self, env_id: str) -> int | None:
+        """Return the most tokens in view at once in an environment's episodes."""
+        limits = (self._budgets_of(env_id).max_tokens_per_episode, self.backend.max_length)
+        return min((limit for limit in limits if limit is not None), default=None)
+
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
     ) -> None:
@@ -235,11 +252,10 @@ class ModelPolicy(Policy):
         budgets = self._budgets_of(episode.trajectory.env_id)
         tokens = self._histories.get(episode.key)
         if tokens is None:
-            limits = (budgets.max_tokens_per_episode, self.backend.max_length)
             tokens = self._histories[episode.key] = TokenHistory(
                 self.chat,
                 budgets.history,
-                max_tokens=min((n for n in limits if n is not None), default=None),
+                max_tokens=self._most_tokens(episode.trajectory.env_id),
                 traces=episode.trajectory.traces,
                 prefix=episode.trajectory.prefix,
             )

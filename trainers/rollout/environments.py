@@ -321,6 +321,26 @@ class Environments:
                 f"SearchQA does, got {', '.join(without)}; use `turn_credit=gagpo`"
             )
 
+    def check_experts(self, task_ids: Iterable[str]) -> None:
+        """Raise `UsageError` unless there is an expert for a task of each subtask."""
+        of_subtask = {(scenario_of(task), self.kind_of(task)[0]): task for task in task_ids}
+        without: dict[str, NoExpert] = {}
+        for (name, _), task in of_subtask.items():
+            probe = self._probes[name]
+            probe.reset(options={"task_id": task})
+            try:
+                next(probe.expert(), None)
+            except NoExpert as error:
+                without.setdefault(name, error)
+        if without:
+            why = "; ".join(f"{self.names[name]}: {error}" for name, error in without.items())
+            others = [label for name, label in self.names.items() if name not in without]
+            having = f"{', '.join(others)} alone" if others else "another environment"
+            raise UsageError(
+                f"`expert_episodes` needs an expert for all tasks ({why}); train on {having}, "
+                "narrow `tasks` to those with an expert, or pass `expert_episodes=0`"
+            )
+
     def check_copies(self) -> None:
         """Raise `UsageError` unless every environment can be copied within an episode."""
         for name in self._probes:

@@ -1,8 +1,9 @@
 """Players: ways to play a trainer's batches, a class each.
 
 A trainer has one player and requests a batch with `take`. `Lockstep` plays at the request,
-`Grouped` adds branches and further groups, `Ahead` prefetches in a thread while the policy is
-trained, `CarriedOver` lets episodes go on from one step into the next.
+`Grouped` adds branches and further groups, `WithExperts` an expert's episodes, `Ahead` prefetches
+in a thread while the policy is trained, `CarriedOver` lets episodes go on from one step into the
+next.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -38,7 +39,9 @@ class RolloutBatch:
     Attributes:
         rows: of the data, one for each episode.
         trajectories: the episodes that are trained on.
-        extra: episodes in no loss; they count in the metrics.
+        extra: whole groups of episodes in no loss; they count in the metrics.
+        experts: the places of an expert's episodes in `trajectories`, each with the policy's own
+            that it replaces in the loss and that counts in the metrics, if there is one.
         requested_at: the optimizer step of the request; None for the present one.
         metrics: logged as their means over a log entry.
         largest: logged as the largest of a log entry.
@@ -47,6 +50,7 @@ class RolloutBatch:
     rows: Sequence[Row]
     trajectories: list[Trajectory]
     extra: list[Trajectory] = field(default_factory=list)
+    experts: dict[int, Trajectory | None] = field(default_factory=dict)
     requested_at: int | None = None
     metrics: dict[str, float] = field(default_factory=dict)
     largest: dict[str, float] = field(default_factory=dict)
@@ -121,6 +125,68 @@ class Grouped(Lockstep):
             turns = [id(turn) for t in [*trajectories, *extra] for turn in t.turns]
             metrics["frac_turns_played"] = len(set(turns)) / max(len(turns), 1)
         return RolloutBatch(rows, trajectories, extra, metrics=metrics)
+
+
+class WithExperts(Lockstep):
+    """Plays groups whose last `count` episodes are an expert's.
+
+    A group has only the policy's own where its task has no demonstration.
+
+    Args:
+        rollout: plays the policy's episodes.
+        options: see `Options`.
+        demonstrations: returns an expert's episode for each task, or None.
+        group_size: episodes of a group.
+        count: of the expert's among them.
+        unsolved: the policy plays whole groups, and the expert's replace its last ones only in
+            groups without a success.
+    """
+
+    def __init__(
+        self,
+        rollout: Rollout,
+        options: Options,
+        demonstrations: Callable[[Sequence[str]], list[Trajectory | None]],
+        *,
+        group_size: int,
+        count: int,
+        unsolved: bool,
+    ) -> None:
+        super().__init__(rollout, options)
+        self._demonstrations = demonstrations
+        self._size, self._count, self._unsolved = group_size, count, unsolved
+
+    def take(self, rows: Sequence[Row]) -> RolloutBatch:
+        """Return the episodes of a batch of rows in whole groups."""
+        tasks, size, count = _tasks(rows)[:: self._size], self._size, self._count
+        if self._unsolved:
+            groups = self._play(tasks, [size] * len(tasks))
+            lost = [not any(episode.success for episode in group) for group in groups]
+            asked = [task for task, is_lost in zip(tasks, lost, strict=True) if is_lost]
+            found = iter(self._demonstrations(asked))
+            demonstrations = [next(found) if is_lost else None for is_lost in lost]
+        else:
+            demonstrations = self._demonstrations(tasks)
+            groups = self._play(tasks, [size - count * (one is not None) for one in demonstrations])
+        batch = RolloutBatch(rows, [])
+        for group, demonstration in zip(groups, demonstrations, strict=True):
+            if demonstration is None:
+                batch.trajectories += group
+                continue
+            batch.trajectories += group[: size - count]
+            for replaced in group[size - count :] or [None] * count:
+                batch.experts[len(batch.trajectories)] = replaced
+                # Copies, since each has its tokens credited.
+                traces = [replace(trace) for trace in demonstration.traces]
+                batch.trajectories.append(replace(demonstration, traces=traces))
+        batch.metrics["expert/share"] = len(batch.experts) / len(rows)
+        return batch
+
+    def _play(self, tasks: Sequence[str], sizes: Sequence[int]) -> list[list[Trajectory]]:
+        """Return a group of the policy's episodes for each task."""
+        repeated = [task for task, size in zip(tasks, sizes, strict=True) for _ in range(size)]
+        episodes = iter(self.rollout.run(repeated, **self._options(0)))
+        return [[next(episodes) for _ in range(size)] for size in sizes]
 
 
 @dataclass(frozen=True)

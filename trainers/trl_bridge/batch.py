@@ -339,6 +339,29 @@ def row_weights(
     return weights
 
 
+def token_weights(
+    trainer: Any, *, tokens: torch.Tensor, weights: torch.Tensor, num_items: torch.Tensor
+) -> torch.Tensor:
+    """Return what a row's token counts in TRL's loss, before the division by accumulated passes.
+
+    Args:
+        trainer: a `trl.GRPOTrainer`.
+        tokens: (R,) the scored tokens of each row of this process's batch.
+        weights: (R,), `row_weights`.
+        num_items: the tokens of the batch, of all processes.
+
+    Returns:
+        (R,) float32.
+    """
+    loss_type, steps = trainer.loss_type, trainer.args.steps_per_generation
+    if not is_mean_over_rows(loss_type):
+        return weights * steps * trainer.accelerator.num_processes / num_items.clamp(min=1)
+    of_row = weights * steps / len(weights)
+    if loss_type in _MEAN_OVER_TOKENS_THEN_ROWS:
+        return of_row / tokens.clamp(min=1)
+    return of_row / (trainer.max_completion_length if loss_type == "dr_grpo" else 1)
+
+
 def trim_padding(batch: dict[str, Any]) -> dict[str, Any]:
     """Cut the columns that are padding in every row: left of prompts, right of completions."""
     prompt_width = max(int(batch["prompt_mask"].sum(dim=1).max()), 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from trainers.credit.importance import importance_weights
+from trainers.credit.importance import importance_weights, shaped_probabilities
 from trainers.options.checks import check_correction
 from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.batch import (
@@ -23,6 +23,7 @@ from trainers.trl_bridge.batch import (
     is_mean_over_rows,
     padded,
     row_weights,
+    token_weights,
     two_columns,
 )
 from trainers.trl_bridge.metrics import TokenMetrics, pop_trl_metrics
@@ -30,6 +31,8 @@ from trainers.trl_bridge.passes import Logprobs, compact_logprobs, sampling_mode
 
 OBSERVATION_WEIGHTS = "observation_weights"
 """Key of the batch: (R, T), the factor of each given token's negative log-probability."""
+EXPERT_WEIGHTS = "expert_weights"
+"""Key of the batch: (R, T), the factor of each of an expert's tokens' shaped probability."""
 GAP = "sampling/sampling_logp_difference"
 RATIO = "sampling/importance_sampling_ratio"
 REFERENCE = "ref_per_token_logps"
@@ -51,6 +54,9 @@ class PolicyLoss:
     between a policy's turns, the template's own among them; prompts, and episodes without a reward,
     have none. It is at the policy's temperature.
 
+    An expert's tokens are none of TRL's, so in no ratio, clip, KL, entropy or metric of it. Their
+    term, -A f(pi), is added, of which each episode or token weighs as one of the policy's own.
+
     Args:
         trainer: a `trl.GRPOTrainer`.
     """
@@ -60,9 +66,10 @@ class PolicyLoss:
         self._trainer = trainer
         self._metrics = TokenMetrics(trainer.accelerator)
         self._observation_metrics = TokenMetrics(trainer.accelerator)
+        self._expert_metrics = TokenMetrics(trainer.accelerator)
         self._inputs: dict[str, Any] | None = None
         """Inputs of the pass whose loss is being computed."""
-        self._observation_loss: torch.Tensor | float = 0.0
+        self._further_terms: torch.Tensor | float = 0.0
         self._policy_loss_step = 0
         """The optimizer step of the last entry of `policy_loss`."""
 
@@ -77,16 +84,35 @@ class PolicyLoss:
         self, batch: dict[str, Any], episodes: EpisodeBatch, advantages: torch.Tensor
     ) -> None:
         """Put (R, T) advantages and the weights of rows into TRL's padded batch."""
-        trainer, mask = self._trainer, episodes.action_mask
+        mask = episodes.action_mask
+        weights = self._row_weights(episodes, mask)
+        batch["advantages"] = advantages * mask * weights[:, None]
+        batch["row_weights"] = weights
+
+    def _row_weights(self, episodes: EpisodeBatch, mask: torch.Tensor) -> torch.Tensor:
+        """Return (R,) `row_weights` of the rows with tokens in a mask."""
+        trainer = self._trainer
         num_trained = episodes.trained.sum().float()
-        weights = row_weights(
+        return row_weights(
             trainer.loss_type,
             tokens=mask.sum(dim=1),
             episode_of_row=episodes.episode_of_row,
             num_episodes=trainer.accelerator.gather(num_trained.unsqueeze(0)).mean().item(),
         )
-        batch["advantages"] = advantages * mask * weights[:, None]
-        batch["row_weights"] = weights
+
+    def weigh_experts(
+        self, batch: dict[str, Any], episodes: EpisodeBatch, advantages: torch.Tensor
+    ) -> None:
+        """Add the (R, T) advantages of an expert's tokens, 0 elsewhere, to a batch of own ones."""
+        mask = advantages != 0
+        weights = token_weights(
+            self._trainer,
+            tokens=mask.sum(dim=1),
+            weights=self._row_weights(episodes, mask),
+            num_items=batch["num_items_in_batch"],
+        )
+        batch[EXPERT_WEIGHTS] = advantages * weights[:, None]
+        batch["advantages"] = batch["advantages"] + advantages  # by which rows are passed over
 
     def weigh_observations(self, batch: dict[str, Any], episodes: EpisodeBatch) -> None:
         """Put the weights of observation tokens into a batch, which add up to one per micro-batch.
@@ -143,7 +169,7 @@ class PolicyLoss:
             loss: torch.Tensor = self._trainer._compute_loss(model, adjusted)
         if self._trainer._entropy_bonus_enabled and self._trainer.model.training:
             self._add_up_policy_loss()
-        return loss + self._observation_loss
+        return loss + self._further_terms
 
     @contextmanager
     def _adjusting_trl(self, inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -157,7 +183,7 @@ class PolicyLoss:
         beta, entropy_coef, use_vllm = trainer.beta, trainer.entropy_coef, trainer.use_vllm
         adjusted = self._inputs = two_columns(dict(inputs))
         adjusted["token_metrics"] = {"mean": {}}
-        self._observation_loss = 0.0
+        self._further_terms = 0.0
         try:
             row_factors = inputs["row_weights"][:, None]
             kl_weight = Weighted.of(beta, row_factors, change=self._clip_kl)
@@ -186,15 +212,18 @@ class PolicyLoss:
         if inputs is None:
             return compact_logprobs(compute, *args, **kwargs)
         scored = inputs["completion_mask"] * inputs["tool_mask"]
-        if OBSERVATION_WEIGHTS in inputs:
-            scored = scored + (inputs[OBSERVATION_WEIGHTS] > 0)
+        for name in (OBSERVATION_WEIGHTS, EXPERT_WEIGHTS):
+            if name in inputs:
+                scored = scored + (inputs[name] > 0)
         # Others are 0 in the result; a ratio of the two could be infinite, and 0 times it is
         # no number.
         for name in {*_TOKEN_COLUMNS} & {*inputs}:
             inputs[name] = inputs[name].masked_fill(scored == 0, 0.0)
         outputs = compact_logprobs(compute, *args, **{**kwargs, "scored": scored})
         if OBSERVATION_WEIGHTS in inputs:
-            self._observation_loss = self._loss_of_observations(inputs, outputs[0])
+            self._further_terms += self._loss_of_observations(inputs, outputs[0])
+        if EXPERT_WEIGHTS in inputs:
+            self._further_terms += self._loss_of_experts(inputs, outputs[0])
         current = outputs[0].detach()
         if REFERENCE in inputs:
             # Beyond, the gradient of a clipped KL would be 0 times infinity.
@@ -243,6 +272,14 @@ class PolicyLoss:
         surprise = {"observation_loss": -logps.detach()}
         self._observation_metrics.add(self._trainer.logged, weights, mean=surprise)
         return -(weights * logps).sum() / self._trainer.current_gradient_accumulation_steps
+
+    def _loss_of_experts(self, inputs: dict[str, Any], logps: torch.Tensor) -> torch.Tensor:
+        """Return a pass's term of an expert's tokens, and log their mean probability."""
+        weights = inputs[EXPERT_WEIGHTS]
+        probabilities = {"expert/probability": logps.detach().exp()}
+        self._expert_metrics.add(self._trainer.logged, weights, mean=probabilities)
+        gains = (weights * shaped_probabilities(logps)).sum()
+        return -gains / self._trainer.current_gradient_accumulation_steps
 
     def _share_of_tokens(self, inputs: dict[str, Any]) -> torch.Tensor:
         """Return the factor from a mean over a pass's tokens to its part of the batch's mean."""

@@ -24,7 +24,7 @@ def logged(
         names,
         rewards=rewards,
         columns=reward_columns(episodes),
-        group_size=2,
+        groups=[place // 2 for place in range(len(names))],
         environments=environments,
     )
 

@@ -47,6 +47,10 @@ def test_metrics_of_a_batch_that_failed_as_a_whole_are_its_count() -> None:
 def test_groups_whose_episodes_were_paid_the_same_are_without_signal() -> None:
     nan = float("nan")
     rewards = [1.0, 0.0, 1.0, 1.0, nan, 1.0, nan, nan, nan, 0.0, 1.0, nan]
-    assert zero_std_group_fraction(rewards, 2) == 5 / 6
-    assert zero_std_group_fraction(rewards, 3) == 2 / 4
-    assert zero_std_group_fraction(rewards, 4) == 1 / 3
+
+    def groups_of(size: int) -> list[int]:
+        return [place // size for place in range(len(rewards))]
+
+    assert zero_std_group_fraction(rewards, groups_of(2)) == 5 / 6
+    assert zero_std_group_fraction(rewards, groups_of(3)) == 2 / 4
+    assert zero_std_group_fraction(rewards, groups_of(4)) == 1 / 3
