@@ -342,7 +342,7 @@ def row_weights(
 def token_weights(
     trainer: Any, *, tokens: torch.Tensor, weights: torch.Tensor, num_items: torch.Tensor
 ) -> torch.Tensor:
-    """Return what a row's token counts in TRL's loss, before the division by accumulated passes.
+    """Return each row's weight of a token in TRL's loss, times the accumulated passes.
 
     Args:
         trainer: a `trl.GRPOTrainer`.
