@@ -174,8 +174,9 @@ class WithExperts(Lockstep):
                 batch.trajectories += group
                 continue
             batch.trajectories += group[: size - count]
-            for replaced in group[size - count :] or [None] * count:
-                batch.experts[len(batch.trajectories)] = replaced
+            replaced: list[Trajectory | None] = [*group[size - count :]]
+            for own in replaced or [None] * count:
+                batch.experts[len(batch.trajectories)] = own
                 # Copies, since each has its tokens credited.
                 traces = [replace(trace) for trace in demonstration.traces]
                 batch.trajectories.append(replace(demonstration, traces=traces))
