@@ -73,8 +73,9 @@ def _of_success(part: Headroom, *, is_limited: bool) -> Iterator[Advice]:
     success, passed = row.success.value, row.pass_at_k
     if is_cold(part):
         remedy = (
-            "imitate the expert first (agentgym train sft) and measure again, or start before its "
-            "end (--start backward:2,4,8@100)"
+            "imitate the expert first (agentgym train sft) and measure again, start before its end "
+            "(--start backward:2,4,8@100), or put its episodes into the groups "
+            "(--expert_episodes 2)"
         )
         if row.expert is None:
             remedy = "there is no expert to imitate: take a better policy, or easier --tasks"
