@@ -26,7 +26,7 @@ from trainers.command import (
     refusing,
     train_and_save,
 )
-from trainers.credit.pairs import distinct, successes_of
+from trainers.credit.pairs import distinct, distinct_successes
 from trainers.evaluation.summary import summarize
 from trainers.models.loading import (
     adapter_config,
@@ -43,7 +43,7 @@ from trainers.options.values import all_values, check_names
 from trainers.plans import Plan, print_plan
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, check_of_environments
+from trainers.rollout.environments import Environments, environment_check
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.curve import draw_run_curve
 from trainers.runs.folder import end_run, holding, read_run
@@ -186,7 +186,7 @@ class AgentEvol:
         steps = 0
         for number in range(1, num_rounds + 1):
             explored = self._explore(number, steps, resume=resume)
-            successes = successes_of(explored)
+            successes = distinct_successes(explored)
             done = self.files.read(number)
             if done is None:
                 merged = earlier if self.options.merge == "all" else []
@@ -206,7 +206,7 @@ class AgentEvol:
                 self.files.folder,
                 self.files.folder,
                 algorithm="agentevol",
-                base=BaseModel.of(resolve_model(self.model_args.model_name_or_path)),
+                base=BaseModel.from_name(resolve_model(self.model_args.model_name_or_path)),
                 global_step=steps,
             )
 
@@ -219,7 +219,7 @@ class AgentEvol:
         if number == 0:
             return self.model_args
         model_args = copy.copy(self.model_args)
-        model_args.model_name_or_path = str(self.files.of(number))
+        model_args.model_name_or_path = str(self.files.round_folder(number))
         model_args.model_revision = None
         return model_args
 
@@ -227,7 +227,7 @@ class AgentEvol:
 
     def _base_set(self, *, resume: bool) -> list[Trajectory]:
         base = read_data_files(self.options.data)
-        check_of_environments(base, self.environments)
+        environment_check(base, self.environments)
         count = self.options.expert_episodes
         if count:
             ids = self.environments.split_ids()
@@ -246,7 +246,7 @@ class AgentEvol:
                     options=(count, ids),
                     reuse=resume or not self._is_main,
                 )
-        return successes_of(base)
+        return distinct_successes(base)
 
     def _explore(self, number: int, global_step: int, *, resume: bool) -> list[Trajectory]:
         """Let the policy of the round before play the training tasks."""
@@ -258,7 +258,7 @@ class AgentEvol:
                 self._model_of(number - 1),
                 self.args,
                 self.rollout,
-                name=str(self.files.of(number - 1)) if number > 1 else "initial",
+                name=str(self.files.round_folder(number - 1)) if number > 1 else "initial",
                 seed=self.args.seed,
             )
             rollout = self.environments.rollout(
@@ -300,7 +300,7 @@ class AgentEvol:
         from_current = self.options.start_from == "current"
         model, tokenizer = load_policy(self._model_of(number - 1 if from_current else 0), self.args)
         args = copy.copy(self.args)
-        args.output_dir = str(self.files.of(number))
+        args.output_dir = str(self.files.round_folder(number))
         with refusing():
             return AgentSFTTrainer(
                 model,

@@ -67,7 +67,7 @@ def collect(
     count = len(task_ids) if num_episodes is None else num_episodes
     if count < 1:
         raise ValueError(f"num_episodes must be >= 1, got {count}")
-    shares = (environments.weights, environments.kind_of) if environments else ()
+    shares = (environments.weights, environments.task_kind) if environments else ()
     return rollout.run(
         list(task_ids) if num_episodes is None else repeated(task_ids, count, *shares),
         temperature=temperature,

@@ -37,8 +37,8 @@ from trainers.policies.model import ModelPolicy
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
     Environments,
-    check_of_environments,
-    mixture_of,
+    build_mixture,
+    environment_check,
     order_seed,
 )
 from trainers.runs.folder import PAIRS, holding, set_aside
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 _SAMPLING_STREAM = 4
 
 
-def pairs_of(
+def pair_episodes(
     trajectories: Sequence[Trajectory],
     options: PairArguments,
     *,
@@ -127,14 +127,14 @@ class AgentDPOTrainer(PreferenceTrainer):
             pairs,
             ChatFormat.from_tokenizer(processing_class),
             max_tokens=context_length(model.config, args.max_length),
-            history_of=rollout.history_of,
+            env_history=rollout.env_history,
         )
         super().__init__(
             model=model, rows=rows, args=args, processing_class=processing_class, **kwargs
         )
         environments = None if env is None else open_environments(env)
         scenarios = [row["scenario"] for row in rows]
-        self.mixture = mixture_of(scenarios, environments, seed=order_seed(args))
+        self.mixture = build_mixture(scenarios, environments, seed=order_seed(args))
         watch_by_playing(
             self,
             environments,
@@ -214,7 +214,7 @@ def sampled_pairs(
             reuse=resume or not is_main,
         )
     unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
-    pairs = pairs_of(expert, pairing, against=unsuccessful, seed=args.seed)
+    pairs = pair_episodes(expert, pairing, against=unsuccessful, seed=args.seed)
     if not pairs:
         solved = {trajectory.task_id for trajectory in expert if trajectory.success}
         both = solved & {trajectory.task_id for trajectory in unsuccessful}
@@ -238,8 +238,8 @@ def main(argv: list[str] | None = None) -> int:
     if pairing.data:
         episodes = read_data_files(pairing.data)
         if environments is not None:
-            check_of_environments(episodes, environments)
-        pairs = pairs_of(episodes, pairing, seed=args.seed)
+            environment_check(episodes, environments)
+        pairs = pair_episodes(episodes, pairing, seed=args.seed)
     elif environments is not None:
         pairs = sampled_pairs(
             environments,

@@ -29,7 +29,7 @@ from trainers.options.values import check_bounds, option, seed_list, value_for
 from trainers.policies.open import check_backend, open_environments, open_rollout
 from trainers.rollout.environments import Environments
 from trainers.rollout.rollout import Rollout
-from trainers.runs.folder import step_of_model
+from trainers.runs.folder import model_step
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import run_record
 from wrappers import HorizonSchedule
@@ -264,7 +264,7 @@ def measured(
             samples=measure.samples,
             temperature=measure.temperature,
             seed=seeds,
-            global_step=0 if schedule is not None else step_of_model(policy.policy) or 0,
+            global_step=0 if schedule is not None else model_step(policy.policy) or 0,
             on_trajectory=watch,
             on_trajectories=write,
             finished=watch.finished,

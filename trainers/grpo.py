@@ -23,7 +23,7 @@ from trainers.credit.advantages import (
     keep_by_variance,
     normalized_sum,
     subtract_group_mean,
-    turn_of_token,
+    token_turns,
 )
 from trainers.credit.turn_methods import (
     empg,
@@ -43,7 +43,7 @@ from trainers.options.errors import UsageError, run_command
 from trainers.rollout.players import Grouped, Lockstep
 from trainers.rollout.resampling import DynamicSampling
 from trainers.tokens.encoding import PieceEncoder
-from trainers.training_tasks import task_ids_of
+from trainers.training_tasks import row_task_ids
 from trainers.trl_bridge import EpisodeBatch
 
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         dynamic = None
         if most > 1:
             dynamic = DynamicSampling(
-                task_ids_of(self.train_dataset, option="dynamic_sampling"),
+                row_task_ids(self.train_dataset, option="dynamic_sampling"),
                 group_size=self.num_generations,
                 most=most,
                 rewards_of=self.rewards_of,
@@ -104,7 +104,7 @@ class AgentGRPOTrainer(OnlineTrainer):
         credit = args.turn_credit
         if not self.model.training or (credit == "none" and not self._roots):
             return episode_advantages * is_kept
-        turn = turn_of_token(episodes.action_mask, episodes.episode_of_row)
+        turn = token_turns(episodes.action_mask, episodes.episode_of_row)
         if self._roots:
             names = [[id(turn) for turn in t.turns] for t in episodes.trajectories]
             own = episode_advantages.tolist(), names, episodes.counted.tolist()
@@ -182,7 +182,7 @@ class AgentGRPOTrainer(OnlineTrainer):
                 counts and len(measured) == length
                 for counts, measured, length in zip(counted, measures, lengths, strict=True)
             ]
-        turns = TurnBatch.of(
+        turns = TurnBatch.from_trajectories(
             episodes.trajectories,
             self.turn_rewards(episodes),
             counted=counted,

@@ -24,7 +24,7 @@ from trainers.options.parser import CommandParser
 from trainers.options.policies import ADDRESS, PolicyArguments, is_text_policy
 from trainers.options.values import option, options_by_environment, value_for
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, check_of_environments
+from trainers.rollout.environments import Environments, environment_check
 from trainers.runs.provenance import run_record
 from wrappers import parse_schedule
 
@@ -120,7 +120,7 @@ def main(argv: list[str] | None = None) -> int:
     environments = open_environments(env, policy)
     schedule = environments.schedule(budgets)
     data = read_data_files(measure.data)
-    check_of_environments(data, environments)
+    environment_check(data, environments)
     tasks = environments.spread(environments.split_ids(), measure.num_tasks)
     expert = _expert(environments, list({one.task_id: None for one in data}) or tasks)
 
@@ -178,7 +178,7 @@ def limits_of(environments: Environments, budgets: HorizonArguments) -> dict[str
     """Return the limits of a run's first episodes, by environment id."""
     limits = {}
     for env_id, most in zip(environments.env_ids, environments.turn_limits.values(), strict=True):
-        text, tokens = value_for(budgets.horizon, env_id), budgets.budgets_of(env_id)
+        text, tokens = value_for(budgets.horizon, env_id), budgets.env_budgets(env_id)
         schedule = parse_schedule(text or str(most))
         limits[env_id] = Limits(
             horizon=min(schedule(0), most),

@@ -52,7 +52,7 @@ from trainers.options.checks import (
 )
 from trainers.options.configs import AgentOnlineConfig
 from trainers.options.errors import UsageError
-from trainers.plans import Announcement, online_plan, title_of
+from trainers.plans import Announcement, algorithm_title, online_plan
 from trainers.policies.demonstrations import Demonstrations
 from trainers.policies.model import ModelPolicy
 from trainers.policies.open import NAME_IT, open_environments
@@ -76,12 +76,12 @@ from trainers.tokens.generation import Backend, Sampling
 from trainers.training_tasks import (
     check_epoch,
     learnable_tasks,
-    mixture_of_rows,
-    task_ids_of,
+    row_mixture,
+    row_task_ids,
     training_rows,
 )
 from trainers.trl_bridge import EpisodeBatch, task_dataset
-from trainers.trl_bridge.batch import Rows, environments_of, lay_out, rows_of_all
+from trainers.trl_bridge.batch import Rows, episode_environments, lay_out, rows_of_all
 from trainers.trl_bridge.loss import PolicyLoss, PolicyMeasures
 from trainers.trl_bridge.metrics import horizons, replace_all, replace_metrics, starts
 from trainers.trl_bridge.parts import (
@@ -266,7 +266,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             check_epoch(self.train_dataset, args)
         if len(environments.names) > 1:
             self.environment_names = environments.names
-            self.mixture = mixture_of_rows(self.train_dataset, environments, args)
+            self.mixture = row_mixture(self.train_dataset, environments, args)
         if args.task_sampling == "learnable":
             self.learnable_tasks = learnable_tasks(self.train_dataset, environments, args)
             self.parts.append(StateFile("task_sampling.json", self.learnable_tasks, args))
@@ -277,14 +277,14 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         # What a checkpoint was trained on has worked: no wrong address, where it is away now.
         has_worked = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
         self._machinery = Machinery(rollout.failure_rules, has_worked)
-        policy = ModelPolicy.of_model(
+        policy = ModelPolicy.from_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
             copy.deepcopy(tokenizer) if self.max_staleness else tokenizer,
             rollout,
             name=str(args.output_dir),
             seed=args.seed,
-            sampling=Sampling.of(args),
+            sampling=Sampling.from_args(args),
             autocast=self.accelerator.autocast,
             machinery=self._machinery,
         )
@@ -299,7 +299,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         """Make the player of training batches and the evaluations, and open their files."""
         environments = self.task_environments
         self._save_every = rollout.save_trajectories_every
-        self._files = TrajectoryFiles.of(self.args, rollout)
+        self._files = TrajectoryFiles.from_args(self.args, rollout)
         self.add_callback(self._files)
         policy = self._open_policy(rollout)
         self.rollout = environments.rollout(
@@ -362,7 +362,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 "num_generations"
             )
         if hasattr(self.train_dataset, "__len__"):
-            tasks = task_ids_of(self.train_dataset, option="expert_episodes")
+            tasks = row_task_ids(self.train_dataset, option="expert_episodes")
             environments.check_experts(tasks[:: max(1, len(tasks) // _MOST_CHECKED)])
         policy: Any = self.rollout.policy
         experts = environments.rollout(ExpertPolicy())  # within all of the environment's turns
@@ -404,7 +404,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         for name, state in self._schedule_states.items():
             self.parts.append(StateFile(f"{name}_schedule.json", state, self.args))
         keep_records(self, configs=self.run_options)
-        self.add_callback(Announcement(title_of(self), lambda: online_plan(self)))
+        self.add_callback(Announcement(algorithm_title(self), lambda: online_plan(self)))
         show_progress(self)
 
     def _horizon_at(self, step: int) -> float:
@@ -464,7 +464,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         replace_all(self._logs["completion"], gather_object(conversations))
         del batch["advantages"]  # TRL's, of episodes; all that is left is of rows
         sampled = batch["completion_mask"] * batch["tool_mask"]
-        episodes = EpisodeBatch.of(self, batch)
+        episodes = EpisodeBatch.from_batch(self, batch)
         self._log_episodes(episodes.group_size)
         self.policy_loss.weigh_observations(batch, episodes)
         advantages = self.advantages_of(batch, episodes)
@@ -665,7 +665,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         """Log metrics of the policy's episodes of all processes in place of TRL's of rows."""
         trajectories, rewards, groups = self._own_episodes(group_size)
         labels = list(self.environment_names.values())
-        numbers = environments_of(trajectories, self.environment_names)
+        numbers = episode_environments(trajectories, self.environment_names)
         rewards = self._gather(rewards)
         metrics = metrics_by_environment(
             self._gather([labels[number] for number in numbers]),

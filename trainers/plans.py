@@ -107,7 +107,7 @@ def print_end(
     )
 
 
-def title_of(trainer: Any) -> str:
+def algorithm_title(trainer: Any) -> str:
     """Return a trainer's algorithm: `"GRPO"` of an `AgentGRPOTrainer`."""
     return type(trainer).__name__.removeprefix("Agent").removesuffix("Trainer")
 

@@ -25,7 +25,7 @@ import torch
 
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.command import train_online
-from trainers.credit.advantages import turn_of_token
+from trainers.credit.advantages import token_turns
 from trainers.credit.gae import (
     AdvantageEstimate,
     SampledTokenIndex,
@@ -77,9 +77,9 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T) advantages, and put the values and their targets into the batch."""
         mask, rows = episodes.action_mask, episodes.episode_of_row
-        turn = turn_of_token(mask, rows)
+        turn = token_turns(mask, rows)
         axis = SampledTokenIndex.from_mask(mask, rows, len(episodes.trajectories))
-        values = self.values_of(batch) * mask
+        values = self.predict_values(batch) * mask
         env_rewards = rewards_at_turn_ends(self.turn_rewards(episodes), turn, rows)
         rewards = env_rewards
         if self.kl_in_reward:
@@ -134,7 +134,7 @@ class AgentPPOTrainer(CriticMixin, OnlineTrainer):
 
     def _ids_after(self, trajectory: Trajectory) -> list[int]:
         _, rollout, *_ = self.run_options
-        return self.chat.ids_after(trajectory, rollout.history_of(trajectory.env_id))
+        return self.chat.ids_after(trajectory, rollout.env_history(trajectory.env_id))
 
     def _log_values(
         self, values: torch.Tensor, credit: AdvantageEstimate, episodes: EpisodeBatch

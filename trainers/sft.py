@@ -15,7 +15,7 @@ from typing import Any
 
 from trl import SFTConfig, SFTTrainer
 
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, running, train_and_save
@@ -35,8 +35,8 @@ from trainers.options.offline import AgentSFTConfig, DataArguments
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import (
     Environments,
-    check_of_environments,
-    mixture_of,
+    build_mixture,
+    environment_check,
     order_seed,
 )
 from trainers.rollout.mixtures import Mixture
@@ -54,7 +54,7 @@ def token_rows(
     *,
     unsuccessful: bool = False,
     max_tokens: int | None = None,
-    history_of: Callable[[str], History] = lambda env_id: ALL_TURNS,
+    env_history: Callable[[str], History] = lambda env_id: ALL_TURNS,
 ) -> list[dict[str, Any]]:
     """Turn trajectories into rows for `trainers.trl_bridge.labelled_dataset`.
 
@@ -68,7 +68,7 @@ def token_rows(
         chat: the policy's chat format.
         unsuccessful: keep episodes without success.
         max_tokens: leave out longer sequences.
-        history_of: returns what turns see of an environment's episodes, for those that are encoded.
+        env_history: returns the history of an environment's episodes, for those that are encoded.
 
     Raises:
         ValueError: no episode is left.
@@ -83,7 +83,7 @@ def token_rows(
             continue
         if not trajectory.turns:
             continue
-        history = history_of(trajectory.env_id)
+        history = env_history(trajectory.env_id)
         for trace in chat.tokenize_trajectory(trajectory, history):
             if max_tokens is not None and len(trace) > max_tokens:
                 too_long += 1
@@ -92,7 +92,7 @@ def token_rows(
             if not any(mask):
                 continue
             row = {"input_ids": trace.ids, "action_mask": mask, "episode": index}
-            row |= {"scenario": scenario_of(trajectory.task_id), "env_id": trajectory.env_id}
+            row |= {"scenario": scenario_name(trajectory.task_id), "env_id": trajectory.env_id}
             rows.append(row)
     if too_long:
         logger.warning("left out %d sequences of more than %s tokens", too_long, max_tokens)
@@ -169,7 +169,7 @@ class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
             ChatFormat.from_tokenizer(processing_class),
             unsuccessful=unsuccessful,
             max_tokens=context_length(model.config, None),
-            history_of=rollout.history_of,
+            env_history=rollout.env_history,
         )
         _check_rows(rows, args, rollout)
         scenarios = [row["scenario"] for row in rows]
@@ -189,7 +189,7 @@ class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
         environments = None if env is None else open_environments(env)
         # TRL may have shuffled the rows, and dropped some that max_length leaves nothing of.
         row_scenarios = scenarios if args.packing else self.train_dataset["scenario"]
-        self.mixture = mixture_of(row_scenarios, environments, seed=order_seed(args))
+        self.mixture = build_mixture(row_scenarios, environments, seed=order_seed(args))
         watch_by_playing(
             self,
             environments,
@@ -233,7 +233,7 @@ def _warn_of_cut_turns(rows: Sequence[dict[str, Any]], rollout: RolloutArguments
         runs = (sum(1 for _ in run) for sampled, run in groupby(row["action_mask"]) if sampled)
         turns[row["episode"]] = max(turns.get(row["episode"], 0), *runs)
     for env_id, turns in longest.items():
-        allowed = rollout.budgets_of(env_id).max_tokens_per_turn
+        allowed = rollout.env_budgets(env_id).max_tokens_per_turn
         longer = [count for count in turns.values() if count > allowed]
         if longer:
             logger.warning(
@@ -281,7 +281,7 @@ def main(argv: list[str] | None = None) -> int:
         raise UsageError("there is nothing to imitate: pass --data FILE, or --env for its expert")
     trajectories = read_data_files(data.data)
     if environments is not None:
-        check_of_environments(trajectories, environments)
+        environment_check(trajectories, environments)
     model, tokenizer = load_policy(model_args, args)  # before the expert plays, which may take long
     if environments is not None and not data.data:
         trajectories = expert_demonstrations(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from trainers.evaluation.validation import prompts_of
 from trainers.options.errors import UsageError
-from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.environments import Environments, build_mixture
 from trainers.rollout.learnable import LearnableTasks
 from trainers.rollout.mixtures import Mixture
 from trainers.trl_bridge import task_dataset
@@ -33,7 +33,7 @@ def training_rows(tasks: Any, environments: Environments, args: Any) -> Any:
     return tasks
 
 
-def task_ids_of(tasks: Any, *, option: str) -> list[str]:
+def row_task_ids(tasks: Any, *, option: str) -> list[str]:
     """Return the task id of each training row, or raise `UsageError` for a stream.
 
     `option` is the option that draws from them.
@@ -47,7 +47,7 @@ def task_ids_of(tasks: Any, *, option: str) -> list[str]:
     return list(rows)
 
 
-def mixture_of_rows(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
+def row_mixture(tasks: Any, environments: Environments, args: Any) -> Mixture | None:
     """Return the mixture of training tasks, or None for a stream.
 
     Raises:
@@ -58,16 +58,16 @@ def mixture_of_rows(tasks: Any, environments: Environments, args: Any) -> Mixtur
             raise UsageError("`mix` cannot weigh the tasks of an iterable dataset; mix them in it")
         return None
     seed = args.seed if args.shuffle_dataset else None
-    prompts = task_ids_of(tasks, option="mix")
-    return mixture_of(map(scenario_of, prompts), environments, seed=seed)
+    prompts = row_task_ids(tasks, option="mix")
+    return build_mixture(map(scenario_name, prompts), environments, seed=seed)
 
 
 def learnable_tasks(tasks: Any, environments: Environments, args: Any) -> LearnableTasks:
     """Return the training tasks that are drawn by the policy's success on them."""
-    prompts = task_ids_of(tasks, option="task_sampling=learnable")
+    prompts = row_task_ids(tasks, option="task_sampling=learnable")
     rows: dict[str, list[int]] = {}
     for row, task_id in enumerate(prompts):
-        rows.setdefault(scenario_of(task_id), []).append(row)
+        rows.setdefault(scenario_name(task_id), []).append(row)
     weights = {name: environments.weights.get(name, 1) for name in rows}
     batch = args.generation_batch_size // args.num_generations
     return LearnableTasks(prompts, rows, weights, seed=args.seed, batch=batch)

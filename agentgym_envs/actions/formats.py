@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from agentgym_envs.actions.calls import read_call, read_calls
 from agentgym_envs.actions.literals import Call, is_program, python_call, run_calls, short_name
-from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
+from agentgym_envs.actions.markup import action_part, refuse_open_thought, result_start
 from agentgym_envs.actions.verbs import ActionVerb, shown
 from agentgym_envs.actions.wrapping import (
     clean_action,
@@ -72,7 +72,7 @@ class PlainParser:
         """Return the completion without the text around the action."""
         if is_bare(completion.strip(), self.verbs):
             return completion.strip()
-        turn = turn_of(completion)
+        turn = action_part(completion)
         action = read_action(turn, self.verbs)
         refuse_open_thought(turn, free_texts(action, self.verbs))
         return action
@@ -98,7 +98,7 @@ class ReactParser:
         Without one, an action that is the whole answer, a line of its own or marked in another way
         counts, as `find_action` reads it.
         """
-        turn = turn_of(completion)
+        turn = action_part(completion)
         action = last_labelled(turn, self.verbs)
         if action is None:
             action = self._unlabelled(turn[: result_start(turn)] or turn)
@@ -142,7 +142,7 @@ class FunctionCallParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        turn = turn_of(completion)
+        turn = action_part(completion)
         call = read_call(turn, [verb.name for verb in self.verbs])
         refuse_open_thought(turn, _texts(call))
         return _built(self.verbs, call)
@@ -171,7 +171,7 @@ class CodeParser:
 
     def parse(self, completion: str) -> str:
         """Read the call and fill the verb's template."""
-        turn = turn_of(completion)
+        turn = action_part(completion)
         block, is_fenced = _code(turn)
         calls: dict[str, Call] = {}
         names = [verb.name for verb in self.verbs]
@@ -205,7 +205,7 @@ def parse_several(parser: ActionParser, completion: str, verbs: Sequence[ActionV
     Raises:
         InvalidAction: there is none.
     """
-    turn, names = turn_of(completion), [verb.name for verb in verbs]
+    turn, names = action_part(completion), [verb.name for verb in verbs]
     calls: list[Call] = []
     if isinstance(parser, FunctionCallParser):
         calls = read_calls(turn, names)

@@ -96,7 +96,7 @@ class CallMarkup:
     quotes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, row: dict[str, Any]) -> CallMarkup:
+    def from_row(cls, row: dict[str, Any]) -> CallMarkup:
         """Read a row of the table."""
         return cls(
             **{
@@ -107,7 +107,7 @@ class CallMarkup:
         )
 
 
-CALLS: Sequence[CallMarkup] = tuple(map(CallMarkup.of, _TABLE["calls"]))
+CALLS: Sequence[CallMarkup] = tuple(map(CallMarkup.from_row, _TABLE["calls"]))
 NAME_KEYS: Sequence[str] = tuple(_TABLE["keys"]["name"])
 ARGUMENT_KEYS: Sequence[str] = tuple(_TABLE["keys"]["arguments"])
 LABELS: frozenset[str] = frozenset(_TABLE["keys"]["labels"])
@@ -166,7 +166,7 @@ def _is_mentioned(text: str, start: int, end: int) -> bool:
     return not text.startswith("\n", end) and in_quotes(text, start, end)
 
 
-def turn_of(completion: str) -> str:
+def action_part(completion: str) -> str:
     """Return the part of a completion that may hold its action.
 
     That is its first turn behind the thoughts, without the blocks of `asides`.

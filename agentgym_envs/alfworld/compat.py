@@ -17,7 +17,7 @@ def with_commands(observation: str, commands: list[str]) -> str:
     return f"{observation}\nAVAILABLE ACTIONS: {','.join(commands)}"
 
 
-def verbs_of(verbs: tuple[ActionVerb, ...]) -> tuple[ActionVerb, ...]:
+def compat_verbs(verbs: tuple[ActionVerb, ...]) -> tuple[ActionVerb, ...]:
     """Return the verbs as version 0.3.3 has them."""
     put = ActionVerb("put", "put {thing} in/on {place}", "Put down what you hold.")
     return tuple(put if verb.name == "move" else verb for verb in verbs if verb.name != "help")

@@ -74,7 +74,7 @@ class Engine:
         self._loaded = None
         self._env.load(json.loads(path.read_text("utf-8")))
         infos = self._env._entity_infos
-        for identity, name in names_of(infos).items():
+        for identity, name in original_names(infos).items():
             infos[identity].name = name
         self._loaded = path
 
@@ -216,7 +216,7 @@ class GameHouse(House):
         return arrival + answer[arrives.end() :]
 
 
-def names_of(infos: Any) -> dict[str, str]:
+def original_names(infos: Any) -> dict[str, str]:
     """Return the original's names of places and things: the first in order is the highest."""
     counts: Counter[str] = Counter()
     names = {}

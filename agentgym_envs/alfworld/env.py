@@ -93,7 +93,7 @@ class ALFWorldEnv(TextEnv):
                     "list_actions=True; leave one of them out"
                 )
             self._wording = original.WORDING
-            self.verbs = original.verbs_of(_VERBS)
+            self.verbs = original.compat_verbs(_VERBS)
         self._list_actions = list_actions
         self.instructions = _instructions(self.verbs, says_why=compat is None)
         self._tasks, self.source = alfworld_tasks(), rules().source

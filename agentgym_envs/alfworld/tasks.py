@@ -82,7 +82,7 @@ class ALFWorldTasks(ListedTasks):
         return (*super().labels(spec), self.games[spec.number].room)
 
 
-def split_of(number: int) -> str:
+def task_split(number: int) -> str:
     """Return the split of a task's number."""
     if number >= FIRST_UNSEEN:
         return "unseen"
@@ -105,5 +105,5 @@ def alfworld_tasks() -> ALFWorldTasks:
         split: [] for split in ("train", "validation", "test", "unseen")
     }
     for number in games:
-        splits[split_of(number)].append(number)
+        splits[task_split(number)].append(number)
     return ALFWorldTasks(games, splits)

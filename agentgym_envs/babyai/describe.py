@@ -57,7 +57,7 @@ class Names:
             self._numbers[thing] = number
         return number
 
-    def of(self, thing: Any) -> str:
+    def name(self, thing: Any) -> str:
         """Return a thing's name, with the state of a door."""
         return f"{described(thing)} {self.number(thing)}"
 
@@ -155,7 +155,7 @@ class View:
             text += f"A wall is {wall} step{'s' if wall > 1 else ''} ahead. "
         if self.carrying is None:
             return text + "You carry nothing."
-        return text + f"You carry {self._names.of(self.carrying)}."
+        return text + f"You carry {self._names.name(self.carrying)}."
 
     def _sightings(self, level: Any, cells: list[int], names: Names) -> list[Sighting]:
         grid_map = self.grid_map
@@ -172,7 +172,7 @@ class View:
                 rows.append((abs(dx) + abs(dy), cell, grid[y * width + x], ahead, right))
         rows.sort(key=lambda row: row[0])
         return [
-            Sighting(thing, cell, names.of(thing), ahead, right)
+            Sighting(thing, cell, names.name(thing), ahead, right)
             for _, cell, thing, ahead, right in rows
         ]
 

@@ -16,8 +16,14 @@ from minigrid.envs.babyai.core.verifier import GoToInstr, OpenInstr, PickupInstr
 from agentgym_envs.babyai.describe import described
 from agentgym_envs.babyai.errands import Errands, Plan
 from agentgym_envs.babyai.memory import Memory
-from agentgym_envs.babyai.mission import doors_to_open, in_words, pending_clauses, side_of, sought
-from agentgym_envs.babyai.planner import Macro, Planner, pose_of
+from agentgym_envs.babyai.mission import (
+    doors_to_open,
+    in_words,
+    initial_cells,
+    pending_clauses,
+    sought,
+)
+from agentgym_envs.babyai.planner import Macro, Planner, agent_pose
 from agentgym_envs.babyai.routes import LOCKED_COST, THING_COST
 from agentgym_envs.babyai.sight import CLOSED, EMPTY, THING, UNKNOWN
 from agentgym_envs.core import ExpertMove
@@ -79,7 +85,7 @@ class Expert(Errands):
                 return
             macro, thought = plan.pop(0)
             yield ExpertMove(self._text(macro), thought[0].upper() + thought[1:])
-            if macro.pose != pose_of(self._game.level, self._planner.map):
+            if macro.pose != agent_pose(self._game.level, self._planner.map):
                 plan = []
 
     def _text(self, macro: Macro) -> str:
@@ -91,7 +97,7 @@ class Expert(Errands):
         return f"{macro.verb} {name}"
 
     def _known(self) -> Memory:
-        return Memory.of_everything(self._game.level) if self._privileged else self._game.memory
+        return Memory.from_level(self._game.level) if self._privileged else self._game.memory
 
     def _plan(self) -> Plan:
         self._planner = Planner(self._game.level, self._known(), unit_moves=False)
@@ -115,7 +121,7 @@ class Expert(Errands):
     def _search(self, instruction: Any) -> Plan | None:
         memory = self._game.memory
         desc = sought(instruction, self._lacking)
-        is_there = side_of(desc, memory)
+        is_there = initial_cells(desc, memory)
         nearby: set[int] = set()
         if is_there is not None:  # then it is in the room where one began
             nearby = set(filter(is_there, memory.map.frontier()))

@@ -144,7 +144,7 @@ class DefaultGame(Game):
 
     def name_of(self, thing: Any) -> str:
         """Return an action's name for one of minigrid's objects."""
-        return self._names.of(thing)
+        return self._names.name(thing)
 
     def _refused(self, reason: str) -> Outcome:
         return Outcome.invalid(f"{reason}{self._action_line()}")

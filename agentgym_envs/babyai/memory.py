@@ -26,7 +26,7 @@ class Memory:
         self.start = -1
 
     @classmethod
-    def of_everything(cls, level: Any) -> Memory:
+    def from_level(cls, level: Any) -> Memory:
         """Return the whole of a level as it is now, seen or not."""
         grid_map, width = GridMap(level), level.grid.width
         memory = cls(grid_map)

@@ -77,7 +77,7 @@ def in_words(desc: Any) -> str:
     return " ".join(word for word in words if word)
 
 
-def side_of(desc: Any, memory: Memory) -> Callable[[int], bool] | None:
+def initial_cells(desc: Any, memory: Memory) -> Callable[[int], bool] | None:
     """Return the cells where the goal says the thing was at first, or None if it says nothing."""
     if not desc.loc:
         return None

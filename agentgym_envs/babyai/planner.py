@@ -41,7 +41,7 @@ class Outlook:
     came_from: dict[int, int] = field(default_factory=dict)
 
 
-def pose_of(level: Any, grid_map: GridMap) -> int:
+def agent_pose(level: Any, grid_map: GridMap) -> int:
     """Return the agent's pose."""
     x, y = level.agent_pos
     return grid_map.cell(int(x), int(y)) * 4 + int(level.agent_dir)
@@ -69,7 +69,7 @@ class Planner(Routes):
     """
 
     def __init__(self, level: Any, memory: Memory, *, unit_moves: bool) -> None:
-        self.start = pose_of(level, memory.map)
+        self.start = agent_pose(level, memory.map)
         super().__init__(memory, self.start // 4, level.carrying)
         self.unit_moves = unit_moves
         self.kept_shut: frozenset[int] = frozenset()

@@ -124,9 +124,9 @@ def check_splits(make: MakeEnv, num_tasks: int) -> list[str]:
             both = (owner.get(task_id), split)
             require(task_id not in owner, f"splits must not overlap; {task_id} is in two", both)
             owner[task_id] = split
-        with expect_no_error("task_set.kind_of()", "must tell the kind of a listed task"):
-            kind_of = env.task_set.kind_of
-            picked = spread_over_kinds(task_ids, min(num_tasks, len(task_ids)), kind_of)
+        with expect_no_error("task_set.task_kind()", "must tell the kind of a listed task"):
+            task_kind = env.task_set.task_kind
+            picked = spread_over_kinds(task_ids, min(num_tasks, len(task_ids)), task_kind)
         for task_id in picked:
             with expect_no_error(f"task_set.spec({task_id!r})", "must look a listed task up"):
                 spec = env.task_set.spec(task_id)
@@ -287,17 +287,17 @@ def check_make_vec(env_id: str, env_kwargs: dict[str, Any]) -> None:
             (after, single.step(action).info),
         ):
             contract = f"make_vec must carry each environment's info {info!r:.300}"
-            require(info_of(batched, index) == info, contract, info_of(batched, index))
+            require(slot_info(batched, index) == info, contract, slot_info(batched, index))
         single.close()
 
 
-def info_of(infos: dict[str, Any], index: int) -> dict[str, Any]:
+def slot_info(infos: dict[str, Any], index: int) -> dict[str, Any]:
     """Return the info of one environment out of a vector environment's.
 
     Gymnasium keeps `"_key"` beside `"key"`, which says whose info holds it; dicts are taken apart.
     """
     keys = [key for key in infos if f"_{key}" in infos and infos[f"_{key}"][index]]
     return {
-        key: info_of(infos[key], index) if isinstance(infos[key], dict) else infos[key][index]
+        key: slot_info(infos[key], index) if isinstance(infos[key], dict) else infos[key][index]
         for key in keys
     }

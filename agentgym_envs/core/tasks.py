@@ -33,13 +33,13 @@ class TaskSpec:
     split: str
 
 
-def scenario_of(task_id: str) -> str:
+def scenario_name(task_id: str) -> str:
     """Return the name in front of a task id's number: `"babyai"` of `"babyai_41"`."""
     return str(task_id).rpartition("_")[0]
 
 
 def spread_over_kinds(
-    ids: Sequence[str], count: int, kind_of: Callable[[str], Any], *, start: float = 0.0
+    ids: Sequence[str], count: int, task_kind: Callable[[str], Any], *, start: float = 0.0
 ) -> list[str]:
     """Return `count` of the task ids in order, spread evenly over each kind by its share.
 
@@ -49,11 +49,11 @@ def spread_over_kinds(
     Args:
         ids: the task ids of one scenario, `count` or more.
         count: how many.
-        kind_of: a task id's kind, such as `TaskSet.kind_of`.
+        task_kind: a task id's kind, such as `TaskSet.task_kind`.
         start: which one of each stretch of tasks is taken, from 0 to below 1; another one gives
             other tasks in the same shares.
     """
-    places = sorted(range(len(ids)), key=lambda place: kind_of(ids[place]))
+    places = sorted(range(len(ids)), key=lambda place: task_kind(ids[place]))
     chosen = sorted(places[int((n + start) * len(ids) / count)] for n in range(count))
     return [ids[place] for place in chosen]
 
@@ -96,7 +96,7 @@ class TaskSet(ABC):
         """Return the labels of this task: its id, number and subtask."""
         return (spec.task_id, spec.number, spec.subtask)
 
-    def kind_of(self, task_id: str | int) -> tuple[str, str]:
+    def task_kind(self, task_id: str | int) -> tuple[str, str]:
         """Return a task's subtask and the last of its labels, such as BabyAI's level.
 
         Raises:

@@ -28,7 +28,7 @@ from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.miniwob import expert, pages, prompts
 from agentgym_envs.miniwob.baselines import first_named
-from agentgym_envs.miniwob.tasks import MiniWoBTasks, seed_of, success_threshold
+from agentgym_envs.miniwob.tasks import MiniWoBTasks, success_threshold, task_seed
 
 _ON_OTHER_PAGES = ("goto", "new_tab", "tab_focus", "close_tab", "go_back", "go_forward")
 _VERBS = (*(verb for verb in VERBS if verb.name not in _ON_OTHER_PAGES), DRAG)
@@ -96,7 +96,7 @@ class MiniWoBEnv(TextEnv):
         self._browser = ChromiumBrowser(answer=pages.answer, viewport=WINDOW)
         self._browser.open(pages.page_url(task.subtask), {})
         mode = "test" if task.split == "test" else "train"
-        start = f"agentgym.start({seed_of(task.number)}, {json.dumps(mode)})"
+        start = f"agentgym.start({task_seed(task.number)}, {json.dumps(mode)})"
         self.goal = self._browser.look_up(_LAST_PAGE, start)
         look = self._look()
         if not self.goal or look is None or look.done:

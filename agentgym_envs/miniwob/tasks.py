@@ -62,6 +62,6 @@ def success_threshold(name: str) -> float:
     return 0.9 if name in BY_CLOSENESS else 1.0
 
 
-def seed_of(number: int) -> int:
+def task_seed(number: int) -> int:
     """Return the seed of a task number."""
     return number % SEEDS

@@ -9,7 +9,7 @@ from agentgym_envs.core import TextEnv
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.machinery.secrets import masked_address
 from agentgym_envs.registration.server_names import read_urls
-from agentgym_envs.remote.pool import Pool, pool_of
+from agentgym_envs.remote.pool import Pool, shared_pool
 
 
 class RemoteEnv(TextEnv):
@@ -35,7 +35,7 @@ class RemoteEnv(TextEnv):
         """
         self._timeout = positive_seconds("timeout", timeout)
         self._token = token
-        self._pool: Pool = pool_of(self.protocol, read_urls(url))
+        self._pool: Pool = shared_pool(self.protocol, read_urls(url))
         self._url = ""
         self._available: list[str] | None = None
         return self._pool

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.machinery.secrets import masked_address
-from agentgym_envs.remote.tokens import NOT_ALLOWED, authorization, failure_of
+from agentgym_envs.remote.tokens import NOT_ALLOWED, authorization, refusal_failure
 
 MAX_REPLY_BYTES = 64 << 20
 _PIECE_BYTES = 1 << 20
@@ -117,7 +117,7 @@ class JsonServer:
         """Return the error with the address, the cause and an answer's `status`."""
         self.close()
         text = f"the server {self.url} failed at {path}: {cause}"
-        return failure_of(text, status, self._headers)
+        return refusal_failure(text, status, self._headers)
 
     def close(self) -> None:
         """Close the connection, until the next request makes another."""

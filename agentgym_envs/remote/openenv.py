@@ -162,7 +162,7 @@ class OpenEnvEnv(RemoteEnv):
     def _check_answer(self, task: TaskSpec, answer: Answer) -> None:
         """Raise EnvFailure if the server plays another task, or by other options than at first."""
         first, said = self._card.first, answer.metadata.get("task_id")
-        if not self._card.tasks.are_of(task.number, said):
+        if not self._card.tasks.fit_number(task.number, said):
             cause = (
                 f"asked for {task.task_id} it plays {said!r:.80}; its list of tasks has changed, "
                 "or several servers play different environments"

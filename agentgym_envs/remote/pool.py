@@ -132,7 +132,7 @@ _pools: dict[tuple[str, frozenset[str]], Pool] = {}
 _pools_lock = threading.Lock()
 
 
-def pool_of(protocol: str, urls: tuple[str, ...]) -> Pool:
+def shared_pool(protocol: str, urls: tuple[str, ...]) -> Pool:
     """Return this process's pool for some servers."""
     with _pools_lock:
         return _pools.setdefault((protocol, frozenset(urls)), Pool(urls))

@@ -63,7 +63,7 @@ class ServerTasks(TaskSet):
         """List the numbers of a split, in the server's order."""
         return self._numbers[split]
 
-    def are_of(self, number: int, said: Any) -> bool:
+    def fit_number(self, number: int, said: Any) -> bool:
         """Return whether the server's description of its task can be that of a number."""
         match = _TASK_ID.fullmatch(said) if isinstance(said, str) else None
         if self._own_prefix is None or match is None:

@@ -43,7 +43,7 @@ def authorization(token: str | None, url: str) -> dict[str, str]:
     return {_HEADER: f"Bearer {token}"}
 
 
-def failure_of(text: str, status: int | None, headers: Mapping[str, str]) -> EnvFailure:
+def refusal_failure(text: str, status: int | None, headers: Mapping[str, str]) -> EnvFailure:
     """Return the error for a server's refusal, with the remedy where it wants a token.
 
     Args:

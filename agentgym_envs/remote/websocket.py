@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from agentgym_envs.errors import EnvFailure, needs_extra
 from agentgym_envs.machinery.secrets import masked, masked_address
-from agentgym_envs.remote.tokens import authorization, failure_of
+from agentgym_envs.remote.tokens import authorization, refusal_failure
 
 with needs_extra("remote", "playing the environment of an OpenEnv server"):
     from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -86,7 +86,7 @@ class Session:
         except (OSError, WebSocketException) as error:
             status = getattr(getattr(error, "response", None), "status_code", None)
             text = f"the server {self.url} failed: no connection ({_said(error)})"
-            raise failure_of(text, status, headers) from error
+            raise refusal_failure(text, status, headers) from error
 
     def ask(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Send a frame and return the content of the answer.

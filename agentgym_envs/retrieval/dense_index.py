@@ -15,7 +15,7 @@ from typing import Any
 
 from agentgym_envs.content.files import cache_folder
 from agentgym_envs.errors import needs_extra
-from agentgym_envs.retrieval.documents import Corpus, contents_of
+from agentgym_envs.retrieval.documents import Corpus, passage_contents
 
 with needs_extra("dense", "dense retrieval"):
     import faiss
@@ -190,7 +190,7 @@ def _write(
 def _batches(corpus: Corpus, size: int) -> Iterator[list[str]]:
     for start in range(0, len(corpus), size):
         stop = min(start + size, len(corpus))
-        yield [contents_of(corpus.passages[position]) for position in range(start, stop)]
+        yield [passage_contents(corpus.passages[position]) for position in range(start, stop)]
 
 
 def _same_name(encoder: str) -> str:

@@ -26,7 +26,7 @@ class Passage:
     part: int
 
 
-def contents_of(passage: Passage) -> str:
+def passage_contents(passage: Passage) -> str:
     """Write a passage as one string, in the form of wiki-18 and of Search-R1's server."""
     return f'"{passage.title}"\n{passage.text}'
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.machinery.hosts import is_allowed_host
-from agentgym_envs.retrieval.documents import contents_of
+from agentgym_envs.retrieval.documents import passage_contents
 from agentgym_envs.retrieval.protocol import (
     MAX_K,
     MAX_QUERY_CHARACTERS,
@@ -253,5 +253,5 @@ def _read(request: object) -> tuple[list[str], int, bool]:
 
 def _entry(hit: Hit, with_scores: bool) -> dict[str, Any]:
     passage = hit.passage
-    document = {"id": str(passage.passage_id), "contents": contents_of(passage)}
+    document = {"id": str(passage.passage_id), "contents": passage_contents(passage)}
     return {"document": document, "score": hit.score} if with_scores else document

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from agentgym_envs.sciworld.house import next_door
-from agentgym_envs.sciworld.verbs import VERBS, verb_of
+from agentgym_envs.sciworld.verbs import VERBS, leading_verb
 
 NOT_KNOWN = "No known action matches that input."
 """The simulator's answer to a command that it cannot read."""
@@ -79,7 +79,7 @@ def not_known(action: str, names: Sequence[str]) -> str:
         action: what the policy wrote.
         names: what can be named where it is.
     """
-    verb = verb_of(action)
+    verb = leading_verb(action)
     if verb is None:
         forms = "; ".join(each.form for each in VERBS)
         return f"{NOT_KNOWN} Actions are: {forms}."
@@ -133,7 +133,7 @@ def _specific(listed: Sequence[str]) -> str:
 
 def _placed(action: str) -> str:
     """Return the thing of a choice and its place, or an empty text where no place is given."""
-    verb = verb_of(action)
+    verb = leading_verb(action)
     rest = action.removeprefix(verb.template.partition("{")[0]) if verb else action
     match = _PLACED.match(rest)
     return f"{match[1]} in {match[2]}" if match else ""

@@ -68,7 +68,7 @@ class ListedNames:
                 self._solution[answer] = tuple(parts[-1:])
                 yield answer
 
-    def solution_of(self, action: str) -> tuple[str, ...]:
+    def pop_solution(self, action: str) -> tuple[str, ...]:
         """Return the solution's actions for which `name` last yielded an action, now played."""
         return self._solution.pop(action, (action,))
 
@@ -164,7 +164,7 @@ class Episode(Game):
         self.reply_text = reply.text
         is_question = answers.is_question(reply.text)
         is_idle = not reply.text or is_question or is_refusal(reply.text)
-        self._history.append(PastAction(action, is_idle, self._names.solution_of(action)))
+        self._history.append(PastAction(action, is_idle, self._names.pop_solution(action)))
         self._choices = answers.choices(reply.text) if is_question else []
         return reply
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from agentgym_envs.sciworld.answers import NOT_KNOWN, is_question, is_refusal
 from agentgym_envs.sciworld.gateway import JavaError
-from agentgym_envs.sciworld.house import ROOMS, room_shown, rooms_of, way
+from agentgym_envs.sciworld.house import ROOMS, room_shown, visited_rooms, way
 from agentgym_envs.sciworld.simulator import Simulator
 from agentgym_envs.sciworld.tasks import TaskVariation
-from agentgym_envs.sciworld.verbs import reworded, verb_of
+from agentgym_envs.sciworld.verbs import leading_verb, reworded
 
 _MAX_TRIES = 12
 _MAX_SOLUTIONS = 8
@@ -77,7 +77,7 @@ class ShownNames:
 def _names(action: str) -> Iterator[frozenset[str]]:
     """Yield the words of each thing that an action names, but for rooms and doors."""
     lowered = " ".join(action.lower().split())
-    verb = verb_of(lowered)
+    verb = leading_verb(lowered)
     if verb is None:  # the number of a choice
         return
     beginning, hole, _ = verb.template.partition("{")
@@ -194,7 +194,7 @@ def _joined(
     simulator = Simulator()
     try:
         _start(simulator, game)
-        rooms = rooms_of(gold, room_shown(simulator.look()))
+        rooms = visited_rooms(gold, room_shown(simulator.look()))
         for number in _joints(done):
             _replay(simulator, game, history)
             if (route := way(room_shown(simulator.look()), rooms[number])) is None:

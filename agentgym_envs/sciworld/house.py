@@ -39,7 +39,7 @@ def room_shown(text: str) -> str:
     return match[1]
 
 
-def rooms_of(actions: Sequence[str], start: str) -> list[str]:
+def visited_rooms(actions: Sequence[str], start: str) -> list[str]:
     """Return the room before each action, and the one after the last."""
     rooms = [start]
     for action in actions:

@@ -33,7 +33,7 @@ class Globals(NamedTuple):
 _globals: weakref.WeakKeyDictionary[Jvm, Globals] = weakref.WeakKeyDictionary()
 
 
-def globals_of(jvm: Jvm, gateway: Gateway) -> Globals:
+def look_up_globals(jvm: Jvm, gateway: Gateway) -> Globals:
     """Return the variables of a Java process, looked up once."""
     if jvm not in _globals:
         finder = _singleton(gateway, "scienceworld.goldagent.PathFinder$")
@@ -52,7 +52,7 @@ _known_routes: weakref.WeakKeyDictionary[Jvm, dict[int, list[tuple[str, JavaObje
 )
 
 
-def routes_of(jvm: Jvm, gateway: Gateway, tours: int) -> list[tuple[str, JavaObject]]:
+def tour_routes(jvm: Jvm, gateway: Gateway, tours: int) -> list[tuple[str, JavaObject]]:
     """Return the tour from each room as the simulator keeps it: its actions, door by door."""
     known = _known_routes.setdefault(jvm, {})
     if tours not in known:

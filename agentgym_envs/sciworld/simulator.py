@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.sciworld.gateway import Gateway, JavaError, JavaObject, JavaValue, static
-from agentgym_envs.sciworld.java_globals import globals_of, routes_of
+from agentgym_envs.sciworld.java_globals import look_up_globals, tour_routes
 from agentgym_envs.sciworld.jvm import Jvm, acquire_slot
 
 CALL_SECONDS = 60.0
@@ -68,7 +68,7 @@ class Simulator:
         self._count = 0
         self._game: JavaObject | None = None
         with self._jvm.calling() as gateway:
-            self._globals = globals_of(self._jvm, gateway)
+            self._globals = look_up_globals(self._jvm, gateway)
             self._random = gateway.construct("java.util.Random", timeout=timeout)
             self._take_over(gateway)  # making the next draws and counts
             self._server = gateway.construct(_INTERFACE, timeout=timeout)
@@ -157,7 +157,7 @@ class Simulator:
         with self._jvm.calling() as gateway:
             self._take_over(gateway)
             self._call(gateway, self._globals.routes, "clear")
-            for room, route in routes_of(self._jvm, gateway, tours):
+            for room, route in tour_routes(self._jvm, gateway, tours):
                 self._call(gateway, self._globals.routes, "update", room, route)
             self._load(gateway, task, variation, with_path=True)
         return tuple(self._texts("getGoldActionSequence"))

@@ -76,7 +76,7 @@ def reworded(action: str) -> str:
     return f"{verb} {splits[0][0]} {_PREPOSITIONS[verb]} {splits[0][1]}"
 
 
-def verb_of(action: str) -> ActionVerb | None:
+def leading_verb(action: str) -> ActionVerb | None:
     """Return the verb that an action begins with, if any, whatever follows."""
     lowered = " ".join(action.lower().split())
     named = [

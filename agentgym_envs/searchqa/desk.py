@@ -91,7 +91,7 @@ class Desk:
         texts = ["\n".join(passage.text for passage in page) for page in pages]
         return Page(title, tuple(shown), page_text(title, number, texts))
 
-    def pages_of(self, document_id: int) -> list[list[Passage]]:
+    def document_pages(self, document_id: int) -> list[list[Passage]]:
         """Return a document's passages, page by page.
 
         Raises:

@@ -159,7 +159,7 @@ class Expert:
             name = self._name(passage)
             if name is None:
                 continue
-            for number, page in enumerate(self.desk.pages_of(passage.document_id), 1):
+            for number, page in enumerate(self.desk.document_pages(passage.document_id), 1):
                 where = name if number == 1 else f"{name} | page {number}"
                 why = "It is not in these passages" if number == 1 else "It is not on this page"
                 yield ExpertMove(f"<open>{where}</open>", notes.thought(f"{why}. I read {where}."))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentgym_envs.actions import ActionVerb
-from agentgym_envs.actions.markup import refuse_open_thought, turn_of
+from agentgym_envs.actions.markup import action_part, refuse_open_thought
 from agentgym_envs.errors import InvalidAction
 
 
@@ -89,7 +89,7 @@ class TagReactParser:
     def parse(self, completion: str) -> str:
         """Return the first action tag outside the thoughts."""
         names = [verb.name for verb in self.verbs]
-        turn = turn_of(completion)
+        turn = action_part(completion)
         tag = find_tag(turn, names)
         refuse_open_thought(turn if tag is None else turn[: turn.index(str(tag))])
         if tag is None:

@@ -31,7 +31,7 @@ class Pages:
     total: int
 
     @classmethod
-    def of(cls, context: RequestContext, total: int, size: int = 20) -> Pages:
+    def from_request(cls, context: RequestContext, total: int, size: int = 20) -> Pages:
         """Return the slice that the query parameter `page` asks for, held within the list."""
         last = max(1, -(-total // size))
         return cls(min(max(1, context.number("page", 1)), last), size, total)
@@ -186,7 +186,7 @@ class Listing:
         filters = self._filters + (f" GROUP BY {group}" if group else "")
         counted = f"(SELECT 1 FROM {self._source}{filters})" if group else self._source + filters
         total = self._context.value(f"SELECT count(*) FROM {counted}", *self._values)
-        pages = Pages.of(self._context, total, self._size)
+        pages = Pages.from_request(self._context, total, self._size)
         rows = self._context.rows(
             f"SELECT {columns} FROM {self._source} {joined}{filters} "
             f"ORDER BY {order or self._order} LIMIT ? OFFSET ?",

@@ -33,7 +33,7 @@ class Schema(NamedTuple):
     foreign_keys: Sequence[tuple[int, int]]
 
 
-def schema_of(name: str, database: Database) -> Schema:
+def describe_schema(name: str, database: Database) -> Schema:
     """Describe a database as BIRD does."""
     columns = [(-1, "*")]
     places: dict[tuple[str, str], int] = {}

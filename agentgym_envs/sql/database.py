@@ -248,7 +248,7 @@ class _Process:
         self._process.wait()
 
 
-def beginning_of(statement: str) -> int:
+def statement_start(statement: str) -> int:
     """Return the place behind the comments and the space that a statement begins with."""
     place = 0
     while comment := _COMMENT.match(statement, place):
@@ -262,7 +262,7 @@ def _check_form(statement: str) -> None:
         raise StatementError(
             f"the statement has {len(statement):,} characters; at most {MAX_STATEMENT:,} are read"
         )
-    place = beginning_of(statement)
+    place = statement_start(statement)
     if not statement[place:].strip(";"):
         raise StatementError("there is no statement")
     # It reads too, but shows the inside of one version of SQLite.

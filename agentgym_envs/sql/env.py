@@ -19,7 +19,7 @@ from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import NoExpert
 from agentgym_envs.sql.bird import bird_questions
 from agentgym_envs.sql.compat import as_printed, cut, in_words
-from agentgym_envs.sql.database import Result, StatementError, beginning_of
+from agentgym_envs.sql.database import Result, StatementError, statement_start
 from agentgym_envs.sql.expert import answer_moves, commonest_answer, counted_table, gold_move
 from agentgym_envs.sql.judge import difference, have_equal_sets
 from agentgym_envs.sql.questions import QUESTIONS, Question, Questions, SQLTasks, load_questions
@@ -147,7 +147,7 @@ class SQLEnv(TextEnv):
         try:
             result = self.result = self.database.run(argument, limit=self._most_rows)
         except StatementError as error:
-            is_statement = _STATEMENT.match(argument, beginning_of(argument))
+            is_statement = _STATEMENT.match(argument, statement_start(argument))
             form = "" if is_statement else _BEGINNINGS
             text = f"The statement cannot be run: {error}.{form}"
             return Outcome.invalid(text)
@@ -238,7 +238,7 @@ class SQLEnv(TextEnv):
 
 def _parts(action: str) -> tuple[str, str]:
     """Return a verb and its argument, of which a statement alone is a query."""
-    if _STATEMENT.match(action, beginning_of(action)):
+    if _STATEMENT.match(action, statement_start(action)):
         return "query", action
     match = _ACTION.fullmatch(action)
     return ("", "") if match is None else (match[1].lower(), unwrap_block(match[2]))

@@ -14,7 +14,7 @@ from typing import Any
 from agentgym_envs.content.packed import PackedRows
 from agentgym_envs.core.tasks import ListedTasks
 from agentgym_envs.sites.content import open_content
-from agentgym_envs.sql.compat import Schema, schema_of
+from agentgym_envs.sql.compat import Schema, describe_schema
 from agentgym_envs.sql.database import NAMES, Database, site_database
 from agentgym_envs.sql.values import Row
 
@@ -103,7 +103,7 @@ class Questions:
 
     def schema(self, name: str) -> Schema:
         """Return the description of a database in the original's prompt."""
-        return schema_of(name, self.database(name))
+        return describe_schema(name, self.database(name))
 
 
 @cache

@@ -38,18 +38,18 @@ class DrawnTasks(ListedTasks):
         }
         super().__init__("textcraft", table)
 
-    def number_of(self, goal: str) -> int:
+    def goal_number(self, goal: str) -> int:
         """Raise ValueError, for a goal's name does not say which book is meant."""
         raise ValueError(
             f"goal {goal!r} names no task of {self.source}, where each task has a book of its own; "
             "give options={'task_id': ...} or book='minecraft'"
         )
 
-    def book_of(self, number: int) -> RecipeBook:
+    def task_book(self, number: int) -> RecipeBook:
         """Return a task's recipes."""
         return drawn_task(self.name, number).book
 
-    def goal_of(self, number: int) -> str:
+    def task_goal(self, number: int) -> str:
         """Return a task's goal."""
         return drawn_task(self.name, number).goal
 

@@ -103,12 +103,12 @@ class TextCraftEnv(TextEnv):
                 f"reset options name both task_id={options['task_id']!r} and goal={goal!r}; "
                 "give one of them"
             )
-        return super().choose_task({"task_id": self._goals.number_of(_item_name(goal))})
+        return super().choose_task({"task_id": self._goals.goal_number(_item_name(goal))})
 
     def begin(self, task: TaskSpec) -> str:
         """Empty the inventory and show the commands and the goal."""
-        self.book = self._goals.book_of(task.number)
-        self.goal = self._goals.goal_of(task.number)
+        self.book = self._goals.task_book(task.number)
+        self.goal = self._goals.task_goal(task.number)
         self._state = (OriginalState if self.is_agentgym_compat else CraftingState)(
             self.book, self.goal
         )
@@ -143,7 +143,7 @@ class TextCraftEnv(TextEnv):
 
     def expert_moves(self) -> Iterator[ExpertMove]:
         """Yield a fewest-actions plan's moves from the current inventory."""
-        goal = self._goals.goal_of(self.task.number)
+        goal = self._goals.task_goal(self.task.number)
         yield from plan_moves(plan(self.book, goal, self._state.inventory))
 
 

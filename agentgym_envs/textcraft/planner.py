@@ -144,7 +144,7 @@ class _Search:
                 yield self._child(node, item, recipe, filling, held)
 
     def _ways(self, item: str) -> Iterator[tuple[Recipe, dict[str, str]]]:
-        for recipe in self.book.recipes_of(item):
+        for recipe in self.book.item_recipes(item):
             open_names = [name for _, name in recipe.ingredients if name in self.book.generics]
             for members in product(*map(self.book.members, open_names)):
                 filling = dict(zip(open_names, members, strict=True))
@@ -191,7 +191,7 @@ class _Search:
 
     def _yield(self, item: str) -> int:
         if item not in self._yields:
-            self._yields[item] = max(recipe.count for recipe in self.book.recipes_of(item))
+            self._yields[item] = max(recipe.count for recipe in self.book.item_recipes(item))
         return self._yields[item]
 
     def _once(self, item: str) -> int:
@@ -204,7 +204,7 @@ class _Search:
                         min(self._once(member) for member in self.book.members(name))
                         for _, name in recipe.ingredients
                     )
-                    for recipe in self.book.recipes_of(item)
+                    for recipe in self.book.item_recipes(item)
                 )
                 if self.book.is_craftable(item)
                 else 1

@@ -104,7 +104,7 @@ class RecipeBook:
         for name in self._of:
             self._height(name, ())
 
-    def recipes_of(self, name: str) -> Sequence[Recipe]:
+    def item_recipes(self, name: str) -> Sequence[Recipe]:
         """Return the recipes that make an item, in order, or none for base items."""
         return self._of.get(name, ())
 
@@ -156,7 +156,7 @@ class RecipeBook:
             known = min(
                 (
                     1 + max(min(map(self.depth, self.members(n))) for _, n in recipe.ingredients)
-                    for recipe in self.recipes_of(name)
+                    for recipe in self.item_recipes(name)
                 ),
                 default=0,
             )
@@ -174,7 +174,7 @@ class RecipeBook:
             waiting = [name]
             seen = {name}
             while waiting:
-                for recipe in self.recipes_of(waiting.pop(0)):
+                for recipe in self.item_recipes(waiting.pop(0)):
                     recipes[recipe] = None
                     below = [m for _, n in recipe.ingredients for m in self.members(n)]
                     waiting += [m for m in dict.fromkeys(below) if m not in seen]
@@ -196,7 +196,7 @@ class RecipeBook:
 
         A generic ingredient is filled by one of its members, in the ingredient's full count.
         """
-        for recipe in self.recipes_of(output):
+        for recipe in self.item_recipes(output):
             if len(recipe.ingredients) == len(amounts) and self._fits(recipe.ingredients, amounts):
                 return recipe
         return None

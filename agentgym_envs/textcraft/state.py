@@ -96,7 +96,7 @@ class CraftingState:
         recipe = self.book.match(output, amounts)
         if recipe is None:
             right = " or ".join(
-                r.text.partition(" using ")[2] for r in self.book.recipes_of(output)
+                r.text.partition(" using ")[2] for r in self.book.item_recipes(output)
             )
             raise _Impossible(
                 f"No recipe crafts {output} from {_listed(amounts)}; it is crafted from {right}."

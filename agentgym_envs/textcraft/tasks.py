@@ -77,7 +77,7 @@ class TextCraftTasks(ListedTasks):
         """
         return (spec.task_id, spec.subtask, self._depth_of[spec.number])
 
-    def number_of(self, goal: str) -> int:
+    def goal_number(self, goal: str) -> int:
         """Return the number of the task of a goal.
 
         Raises:
@@ -90,11 +90,11 @@ class TextCraftTasks(ListedTasks):
             )
         return self._number_of[goal]
 
-    def book_of(self, number: int) -> RecipeBook:
+    def task_book(self, number: int) -> RecipeBook:
         """Return a task's recipes: the one book."""
         return self.book
 
-    def goal_of(self, number: int) -> str:
+    def task_goal(self, number: int) -> str:
         """Return a task's goal."""
         return self.goals[number]
 

@@ -34,7 +34,7 @@ _IN_WORDS: dict[type, str] = {
 }
 
 
-def problem_of(record: Any) -> str | None:
+def schema_problem(record: Any) -> str | None:
     """Return in words why JSON values are not those of a trajectory, or None where they are.
 
     Values that may be left out are checked where they are there.

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.content.files import COMPRESSED, atomic_write, end_last_line, open_bytes
-from agentgym_envs.trajectories.schema import problem_of
+from agentgym_envs.trajectories.schema import schema_problem
 
 COMPRESSION = 1
 """zlib's level. Higher ones take several times longer and hardly shrink ids or logprobs."""
@@ -306,7 +306,7 @@ class Trajectory:
             TypeError: they are not such values.
             ValueError: they are not such values.
         """
-        if problem := problem_of(record):
+        if problem := schema_problem(record):
             raise ValueError(problem)
         values = {key: value for key, value in record.items() if key not in _OF_THE_LINE}
         values["turns"] = [Turn.from_json(turn) for turn in values.get("turns", [])]

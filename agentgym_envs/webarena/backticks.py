@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agentgym_envs.actions import ActionVerb, clean_action, last_labelled, unwrap
 from agentgym_envs.actions.formats import free_texts
-from agentgym_envs.actions.markup import refuse_open_thought, result_start, turn_of
+from agentgym_envs.actions.markup import action_part, refuse_open_thought, result_start
 from agentgym_envs.actions.wrapping import find_action as find_marked
 from agentgym_envs.browsing.actions import parse_action
 from agentgym_envs.errors import InvalidAction
@@ -36,7 +36,7 @@ class BacktickParser:
         if not self.verbs:
             action = find_action(completion)
         else:
-            turn = turn_of(completion)
+            turn = action_part(completion)
             action = self._find(turn[: result_start(turn)] or turn)
             refuse_open_thought(turn, free_texts(action or "", self.verbs))
         if action is None:

@@ -139,7 +139,7 @@ def load_shop(folder: Path) -> Shop:
     """
     rows, digest = SHOP.read(folder)
     head, end = rows[0], rows[0]["products"] + 1
-    products = [product_of(*row) for row in rows[1:end]]
+    products = [make_product(*row) for row in rows[1:end]]
     goals = [
         Goal(products[number], text, tuple(attributes), tuple(map(tuple, options)), float(limit))
         for number, text, attributes, options, limit in rows[end:]
@@ -148,7 +148,7 @@ def load_shop(folder: Path) -> Shop:
     return Shop(products, goals, f"{head['name']} ({digest})", claims=claims)
 
 
-def product_of(
+def make_product(
     asin: str,
     title: str,
     category: str,

@@ -22,7 +22,7 @@ from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, Goal, load_shop
 from agentgym_envs.webshop.expert import Shopper
 from agentgym_envs.webshop.original_data import KINDS_OF_GOALS, original_shop
 from agentgym_envs.webshop.pages import Visit
-from agentgym_envs.webshop.reward import Reward, reward_of
+from agentgym_envs.webshop.reward import Reward, purchase_reward
 from agentgym_envs.webshop.tasks import WebShopTasks
 from agentgym_envs.webshop.views import bought, original, readable
 
@@ -133,7 +133,7 @@ class WebShopEnv(TextEnv):
         if page.kind != "bought":
             return Outcome(self._text())
         assert page.product is not None
-        reward = reward_of(page.product, page.chosen, self.task_goal)
+        reward = purchase_reward(page.product, page.chosen, self.task_goal)
         purchase = {"asin": page.product.asin, "chosen": page.chosen, **reward._asdict()}
         return Outcome(
             self._text(reward),

@@ -50,7 +50,7 @@ class Reward(NamedTuple):
     is_within_price: bool
 
 
-def reward_of(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
+def purchase_reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
     """Return the reward of a purchase.
 
         total = type_factor * (attributes + options + is_within_price)

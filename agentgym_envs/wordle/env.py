@@ -18,7 +18,7 @@ from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import InvalidAction, NoExpert
 from agentgym_envs.wordle.expert import first_fit, hidden_word, list_order, moves, spelled
 from agentgym_envs.wordle.game import NUM_GUESSES, Game, is_word
-from agentgym_envs.wordle.lists import NUM_LETTERS, lists_of, shipped_lists
+from agentgym_envs.wordle.lists import NUM_LETTERS, read_lists, shipped_lists
 from agentgym_envs.wordle.tasks import FIRST_OPEN, WordleTasks
 
 _START = "Let's start Wordle!"
@@ -76,7 +76,7 @@ class WordleEnv(TextEnv):
     game: Game
 
     def __init__(self, *, words_file: str | Path | None = None, **kwargs: Any) -> None:
-        self.lists = shipped_lists() if words_file is None else lists_of(words_file)
+        self.lists = shipped_lists() if words_file is None else read_lists(words_file)
         self.source = self.lists.source
         super().__init__(WordleTasks(self.lists), **kwargs)
         self._offers = [spelled(word) for word in self.lists.listed.words]

@@ -24,7 +24,7 @@ class Guess(NamedTuple):
     marks: str
 
 
-def marks_of(word: str, hidden: str) -> str:
+def guess_marks(word: str, hidden: str) -> str:
     """Return the marks of a guess, one for each letter: `"bygbb"`."""
     return "".join(
         HERE if letter == there else ELSEWHERE if letter in hidden else ABSENT
@@ -59,7 +59,7 @@ class Game:
         marks = ""
         if word in self.words.allowed:
             hidden = self._rng.choice(self.candidates()) if self.hidden is None else self.hidden
-            marks = marks_of(word, hidden)
+            marks = guess_marks(word, hidden)
         self.guesses.append(Guess(word, marks))
         return marks
 
@@ -87,7 +87,7 @@ def candidates(words: Sequence[str], guesses: Iterable[Guess]) -> Sequence[str]:
     """Return the words that give the same marks to all the guesses."""
     for guess in guesses:
         if guess.marks:
-            words = [word for word in words if marks_of(guess.word, word) == guess.marks]
+            words = [word for word in words if guess_marks(guess.word, word) == guess.marks]
     return words
 
 

@@ -84,7 +84,7 @@ def shipped_lists() -> Lists:
     return Lists(listed, others, hidden, f"scowl-2020.12.07 v{VERSION} ({digest})")
 
 
-def lists_of(path: str | Path) -> Lists:
+def read_lists(path: str | Path) -> Lists:
     """Return the list of a file, as the original reads it: the lines of five letters.
 
     Raises:

@@ -28,7 +28,7 @@ class EnvironmentNames:
     module: str
 
     @classmethod
-    def of(cls, name: str) -> EnvironmentNames:
+    def from_name(cls, name: str) -> EnvironmentNames:
         """Parse a user's name (`tidy-up`, `TidyUp`, `mylab/TidyUp`), or raise ValueError."""
         match = _NAME.fullmatch(name)
         if match is None:
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", help="the folder; by default the module's name, tidy_up")
     options = parser.parse_args(argv)
     try:
-        names = EnvironmentNames.of(options.name)
+        names = EnvironmentNames.from_name(options.name)
         folder = Path(options.out or names.module)
         check_free(folder)
         check_folder("--out", folder)

@@ -61,7 +61,7 @@ class Measurement:
     ) -> dict[str, EvalResult]:
         """Return a policy's results by panel and sampling, such as `"test_greedy"`."""
         arguments, folder = self._arguments, Path(self._arguments.output_dir)
-        policy = ModelPolicy.of_model(
+        policy = ModelPolicy.from_model(
             model,
             tokenizer,
             EpisodeArguments(max_tokens_per_turn=arguments.max_tokens_per_turn),
@@ -245,7 +245,7 @@ def run(arguments: QuickstartArguments) -> None:
         folder / "model",
         folder,
         algorithm=arguments.algorithm,
-        base=BaseModel.of(resolve_model(arguments.model)),
+        base=BaseModel.from_name(resolve_model(arguments.model)),
         global_step=global_step,
     )
     _report(folder, summary)

@@ -59,7 +59,7 @@ def measure(env_id: str, sample: TextEnv) -> Measurement:
     """
     splits = tuple(sample.task_set.splits)
     split = "test" if "test" in splits else splits[-1]
-    task_ids = spread(sample.task_ids(split), NUM_TASKS, kind_of=sample.task_set.kind_of)
+    task_ids = spread(sample.task_ids(split), NUM_TASKS, task_kind=sample.task_set.task_kind)
     try:
         expert = played(env_id, task_ids, "expert")
     except NoExpert:

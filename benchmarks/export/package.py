@@ -68,7 +68,7 @@ class Package:
         return filled(TEMPLATES, places, {**self._names(), **self._manifest(), **self._measured()})
 
     def _names(self) -> dict[str, str]:
-        names = EnvironmentNames.of(short_env_name(self.env_id))
+        names = EnvironmentNames.from_name(short_env_name(self.env_id))
         summary = (type(self.sample).__doc__ or names.title).strip().splitlines()[0]
         return {
             "env": json.dumps(self.env),
@@ -118,7 +118,7 @@ class Package:
 
 def package_module(env_id: str) -> str:
     """Return the name of a package's module: `"text_craft_env"` of `"agentgym/TextCraft-v0"`."""
-    return f"{EnvironmentNames.of(short_env_name(env_id)).module}_env"
+    return f"{EnvironmentNames.from_name(short_env_name(env_id)).module}_env"
 
 
 def _mean(returns: tuple[float, ...]) -> str:

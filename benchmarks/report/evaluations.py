@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl
-from benchmarks.report.grouping import row_of
+from benchmarks.report.grouping import make_row
 from benchmarks.report.results import Setting, add_episodes
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.suites import task_digest
@@ -118,7 +118,7 @@ def _setting(
 ) -> Setting:
     first = next((episode for episode in episodes if episode.split), episodes[0])
     cell = _cell(first, episodes, run, temperature)
-    row = row_of(cell, fingerprint="")
+    row = make_row(cell, fingerprint="")
     if not run:
         row = replace(row, conditions=())
     setting = Setting(

@@ -44,12 +44,12 @@ def group(cells: Sequence[Cell]) -> dict[Row, list[Cell]]:
     rows: dict[Row, list[Cell]] = {}
     for cell in cells:
         several = len(files[cell.policy]) > 1
-        row = row_of(cell, fingerprint=(cell.fingerprint or "unknown") if several else "")
+        row = make_row(cell, fingerprint=(cell.fingerprint or "unknown") if several else "")
         rows.setdefault(row, []).append(cell)
     return rows
 
 
-def row_of(cell: Cell, *, fingerprint: str) -> Row:
+def make_row(cell: Cell, *, fingerprint: str) -> Row:
     """Return the row that a cell belongs to."""
     changes = environment_changes(cell)
     others = {name: value for name, value in conditions(cell).items() if name not in changes}

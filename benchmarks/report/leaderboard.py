@@ -10,9 +10,9 @@ from agentgym_envs.content.files import write_atomically
 from benchmarks.report.blocks import Fold, Heading, Part, Table, Text
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
-from benchmarks.report.results import Setting, limit_of
+from benchmarks.report.results import Setting, shared_limit
 from benchmarks.report.standings import PanelKey, Standings
-from benchmarks.report.tables import baselines_of, points, three_digits, with_interval
+from benchmarks.report.tables import points, strongest_baselines, three_digits, with_interval
 from trainers.evaluation.intervals import Estimate, mean_of
 from trainers.evaluation.tally import paired
 
@@ -134,7 +134,7 @@ def _spent(settings: Sequence[Setting]) -> list[str]:
 
 def _about(key: PanelKey, settings: Sequence[Setting]) -> str:
     data = f", on {', '.join(f'`{source}`' for source in key.sources)}" if key.sources else ""
-    limit = limit_of(settings) if settings[0].limit_is_the_panels else ""
+    limit = shared_limit(settings) if settings[0].limit_is_the_panels else ""
     return (
         f"{_num_tasks(settings)} tasks of `{key.env_id}`, split `{key.split}`{data}; digest of the "
         f"tasks `{key.digest}`." + f" All were allowed {limit}." * bool(limit)
@@ -172,7 +172,7 @@ def _panel_table(settings: Sequence[Setting]) -> list[list[str]]:
                 *_spent([setting]),
             ]
         )
-    for label, baseline in baselines_of(settings):
+    for label, baseline in strongest_baselines(settings):
         cells = [f"{label}: {baseline.policy}", with_interval(baseline.success)]
         rows.append([*cells, *[""] * (len(rows[0]) - len(cells))])
     published = next((s.published for s in settings if s.is_as_published), None)

@@ -20,7 +20,7 @@ from benchmarks.report.blocks import (
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
 from benchmarks.report.published import PublishedPanel
-from benchmarks.report.results import Setting, SweepResults, limit_of
+from benchmarks.report.results import Setting, SweepResults, shared_limit
 
 _READING = """\
 Success rates are means over tasks; in brackets their 95% intervals: Wilson's for as many
@@ -101,13 +101,13 @@ def _scenario(scenario: str, settings: Sequence[Setting]) -> list[Part]:
                 "paper's numbers."
             )
         )
-    if settings[0].limit_is_the_panels and (limit := limit_of(settings)):
+    if settings[0].limit_is_the_panels and (limit := shared_limit(settings)):
         parts.append(Text(f"All were allowed {limit}."))
     parts += [
         Heading(3, "Success by subtask, percent (tasks)"),
         Table(tables.panel_table(settings), has_total=True),
     ]
-    if paper := tables.paper_of(settings):
+    if paper := tables.published_panel(settings):
         parts.append(Text(_paper_note(paper, settings)))
     return parts
 

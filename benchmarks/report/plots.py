@@ -47,7 +47,7 @@ class NoTrainingRun(ValueError):
 
 def draw_scenario(results: SweepResults, scenario: str, out: Path) -> list[Picture]:
     """Draw success against turns and pass@k, where several limits or samples were played."""
-    settings, colours = results.scenarios()[scenario], colours_of(results)
+    settings, colours = results.scenarios()[scenario], policy_colours(results)
     drawn = []
     if len({s.turns_allowed for s in settings} - {None}) > 1:
         draw = success_by_turns(settings, colours)
@@ -93,7 +93,7 @@ def copy_curves(curves: Sequence[tuple[Path, Path]], out: Path) -> list[Picture]
     return copied
 
 
-def colours_of(results: SweepResults) -> dict[str, str]:
+def policy_colours(results: SweepResults) -> dict[str, str]:
     """Return each policy's colour, the same one on every plot."""
     policies = dict.fromkeys(setting.policy for setting in results.settings)
     return dict(zip(policies, cycle(COLOURS), strict=False))
@@ -186,7 +186,7 @@ def success_by_cost(results: SweepResults, kind: str) -> Draw:
     """Return a function that draws success against tokens, seconds or cost an episode."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    colours = colours_of(results)
+    colours = policy_colours(results)
 
     def draw(axes: Any) -> None:
         markers = dict(zip(results.scenarios(), cycle(MARKERS), strict=False))

@@ -183,7 +183,7 @@ def mark_panel_limits(settings: Sequence[Setting], panel_of: Callable[[Setting],
         setting.own_limits = named if vary and setting.max_turns is None else ""
 
 
-def limit_of(settings: Sequence[Setting]) -> str:
+def shared_limit(settings: Sequence[Setting]) -> str:
     """Return the turn limit that settings share, `5 turns`, or an empty text."""
     return next((setting.limit for setting in settings if setting.limit), "")
 

@@ -38,7 +38,7 @@ def summary_table(settings: Sequence[Setting]) -> Rows:
     cells = {(s.name, s.scenario): with_interval(s.whole.success()) for s in settings}
     names = list(dict.fromkeys(s.name for s in settings))
     for scenario in scenarios:
-        for label, baseline in baselines_of([s for s in settings if s.scenario == scenario]):
+        for label, baseline in strongest_baselines([s for s in settings if s.scenario == scenario]):
             names += [label] * (label not in names)
             cells[label, scenario] = f"{with_interval(baseline.success)}, {baseline.policy}"
     return [
@@ -54,17 +54,17 @@ def panel_table(settings: Sequence[Setting]) -> Rows:
     for setting in settings:
         cells = [_percent(setting.subtasks.get(name)) for name in names]
         rows.append([setting.name, *cells, _percent(setting.whole)])
-    for label, baseline in baselines_of(settings):
+    for label, baseline in strongest_baselines(settings):
         overall = f"{100 * baseline.success.value:.1f}"
         rows.append([f"{label}: {baseline.policy}", *[""] * len(names), overall])
-    if paper := paper_of(settings):
+    if paper := published_panel(settings):
         blank = [""] * len(names)
         for agent, success in paper.success:
             rows.append([f"{agent} (paper, {paper.max_turns} turns)", *blank, f"{success:.1f}"])
     return rows
 
 
-def baselines_of(settings: Sequence[Setting]) -> list[tuple[str, Baseline]]:
+def strongest_baselines(settings: Sequence[Setting]) -> list[tuple[str, Baseline]]:
     """Return the strongest baseline under each turn limit of a scenario, each with its label."""
     baselines: dict[str, Baseline] = {}
     for setting in settings:
@@ -82,7 +82,7 @@ def _sizes(subtask: str, settings: Sequence[Setting]) -> str:
     return str(max(sizes)) if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
 
 
-def paper_of(settings: Sequence[Setting]) -> PublishedPanel | None:
+def published_panel(settings: Sequence[Setting]) -> PublishedPanel | None:
     """Return the paper's scores where one of a scenario's settings compares with them."""
     return next((s.published for s in settings if s.is_as_published), None)
 

@@ -44,7 +44,7 @@ class BatchOutcome(NamedTuple):
     successes: int = 0
 
     @classmethod
-    def of_seat(cls, counts: MutableSequence[int], seat: int) -> BatchOutcome:
+    def from_counts(cls, counts: MutableSequence[int], seat: int) -> BatchOutcome:
         """Return the outcome of the batch in a seat, from a worker's counts."""
         first = seat * len(cls._fields)
         return cls(*counts[first : first + len(cls._fields)])

@@ -157,7 +157,7 @@ def _prepare(
         check_names(options, env_ids)
     settings = {**asdict(construction), **asdict(budgets), **asdict(loading)}
     cells = _cells(sweep, settings, loading)
-    play = play_of(sweep, named=named, max_requests=loading.max_requests)
+    play = make_player(sweep, named=named, max_requests=loading.max_requests)
     # Before the folder is claimed, or a misspelt policy would stay in every later report.
     check_playable([cell for cell in cells if folder.missing(cell)])
     folder.claim(cells)
@@ -244,7 +244,7 @@ def _cells(
     return [cell.with_settings(dtype=dtypes[cell.policy]) for cell in cells]
 
 
-def play_of(sweep: SweepArguments, *, named: Collection[str], max_requests: int) -> Play:
+def make_player(sweep: SweepArguments, *, named: Collection[str], max_requests: int) -> Play:
     """Return the player of the sweep's batches.
 
     `named` are policies behind servers, whose `max_requests` at once the workers share.

@@ -28,21 +28,21 @@ def check_playable(cells: Sequence[Cell]) -> None:
     """
     baselines: dict[str, tuple[str, ...]] = {}
     for cell in {cell.scenario: cell for cell in cells}.values():
-        environments = environments_of(cell, num_envs=1)
+        environments = cell_environments(cell, num_envs=1)
         baselines.update(environments.baselines)
         environments.close()
     for cell in {cell.policy: cell for cell in cells}.values():
         check_baseline(cell.policy, baselines)
-        policy = policy_of(cell)
+        policy = policy_arguments(cell)
         if policy.is_served:
-            open_policy(policy, arguments_of(EpisodeArguments, cell), seed=cell.seed)
+            open_policy(policy, build_arguments(EpisodeArguments, cell), seed=cell.seed)
         elif has_weights(policy):
             check_model(policy)
 
 
-def policy_of(cell: Cell) -> PolicyArguments:
+def policy_arguments(cell: Cell) -> PolicyArguments:
     """Return the options of a cell's policy, without those that concern others of the sweep."""
-    loading: PolicyLoadingArguments = arguments_of(PolicyLoadingArguments, cell)
+    loading: PolicyLoadingArguments = build_arguments(PolicyLoadingArguments, cell)
     is_named = cell.policy in loading.named
     others: dict[str, Any] = {"api_model" if is_named else "policies": None}
     if not is_named and not cell.policy.startswith(ADDRESS):
@@ -65,16 +65,16 @@ def has_weights(policy: PolicyArguments) -> bool:
     return not is_text_policy(policy.policy) and not policy.is_served
 
 
-def environments_of(cell: Cell, *, num_envs: int) -> Environments:
+def cell_environments(cell: Cell, *, num_envs: int) -> Environments:
     """Open a cell's environments."""
-    arguments = arguments_of(EnvArguments, cell)
+    arguments = build_arguments(EnvArguments, cell)
     env = f"{cell.module}:{cell.env_id}" if cell.module else cell.env_id
     arguments.env, arguments.split = [resolve_env_id(env)], cell.split
     arguments.max_turns, arguments.num_envs = cell.max_turns, num_envs
     return open_environments(arguments)
 
 
-def arguments_of(kind: type, cell: Cell) -> Any:
+def build_arguments(kind: type, cell: Cell) -> Any:
     """Build an arguments dataclass from those of the cell's settings that are its fields."""
     settings = dict(cell.settings)
     return kind(**{f.name: settings[f.name] for f in fields(kind) if f.name in settings})

@@ -213,7 +213,7 @@ class _ProcessPlayer:
 
     def played(self, batch: Batch) -> BatchOutcome:
         """Return the counts of a batch that the worker plays."""
-        return BatchOutcome.of_seat(self._counts, batch.seat)
+        return BatchOutcome.from_counts(self._counts, batch.seat)
 
     def is_hung(self) -> bool:
         """Whether the process does not run."""
@@ -289,7 +289,7 @@ class _Actor:
         return future
 
     def played(self, batch: Batch) -> BatchOutcome:
-        return BatchOutcome.of_seat(self._counts, batch.seat)
+        return BatchOutcome.from_counts(self._counts, batch.seat)
 
     def is_hung(self) -> bool:
         if self._answer.done():

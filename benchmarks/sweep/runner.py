@@ -11,7 +11,7 @@ from typing import Any, Self
 from agentgym_envs.errors import EnvFailure
 from benchmarks.names import short_names
 from benchmarks.sweep.batches import Batch, BatchKey, BatchOutcome
-from benchmarks.sweep.opening import policy_of
+from benchmarks.sweep.opening import policy_arguments
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.players import Play
 from benchmarks.sweep.store import SweepFolder
@@ -81,7 +81,7 @@ def in_turns(batches: Sequence[Batch]) -> list[Batch]:
     same tasks. A model that is loaded here plays all of its batches in one go.
     """
     cells = {batch.cell.policy: batch.cell for batch in batches}
-    served = {policy for policy, cell in cells.items() if policy_of(cell).is_served}
+    served = {policy for policy, cell in cells.items() if policy_arguments(cell).is_served}
     policies = list(cells)
     grid = list(dict.fromkeys(map(_column, batches)))
 

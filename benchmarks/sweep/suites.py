@@ -86,7 +86,7 @@ class Panel:
         if not thinned:
             raise ValueError(f"split {self.split!r} of {self.env_id} holds no task")
         return {
-            subtask: self._counted(subtask, size, thinned, env.task_set.kind_of)
+            subtask: self._counted(subtask, size, thinned, env.task_set.task_kind)
             for subtask, size in (self.sizes or dict.fromkeys(thinned)).items()
         }
 
@@ -95,7 +95,7 @@ class Panel:
         subtask: str,
         size: int | None,
         thinned: Mapping[str, Sequence[str]],
-        kind_of: Callable[[str], Any],
+        task_kind: Callable[[str], Any],
     ) -> tuple[str, ...]:
         ids = thinned.get(subtask, ())
         if len(ids) < (size or 1):
@@ -104,7 +104,7 @@ class Panel:
                 f"{size or 'all'} tasks of the subtask {subtask!r} are requested; available in "
                 f"split {self.split!r} of {self.env_id}: {known}"
             )
-        return tuple(spread_over_kinds(ids, size or len(ids), kind_of))
+        return tuple(spread_over_kinds(ids, size or len(ids), task_kind))
 
     def _check_pinned(self, chosen: Mapping[str, Sequence[str]]) -> None:
         digest = task_digest(chosen)

@@ -28,11 +28,11 @@ from benchmarks.sweep.batches import (
 )
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.opening import (
-    arguments_of,
+    build_arguments,
+    cell_environments,
     check_same,
-    environments_of,
     has_weights,
-    policy_of,
+    policy_arguments,
 )
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import SweepFolder
@@ -167,7 +167,7 @@ class Worker:
                 self._measure()
                 if not is_under_way:
                     play.finish()
-                    self._end(play, BatchOutcome.of_seat(self.counts, play.batch.seat))
+                    self._end(play, BatchOutcome.from_counts(self.counts, play.batch.seat))
             except BudgetSpent as error:  # it is the whole sweep's
                 for one in list(self._plays):
                     self._end(one, error)
@@ -198,7 +198,7 @@ class Worker:
         take_over(batch.secrets)
 
         def count(episode: Trajectory) -> None:
-            failed, scored, successes = BatchOutcome.of_seat(self.counts, batch.seat)
+            failed, scored, successes = BatchOutcome.from_counts(self.counts, batch.seat)
             is_scored = episode.status != "failed"
             is_success = is_scored and episode.success
             outcome = failed + (not is_scored), scored + is_scored, successes + is_success
@@ -206,7 +206,7 @@ class Worker:
 
         BatchOutcome().put(self.counts, batch.seat)
         cell, folder = batch.cell, SweepFolder(batch.folder)
-        policy, budgets = policy_of(cell), arguments_of(EpisodeArguments, cell)
+        policy, budgets = policy_arguments(cell), build_arguments(EpisodeArguments, cell)
         num_envs = cell.batch_size
         if policy.is_served:  # as `open_environments` does
             num_envs = min(num_envs, policy.max_requests)
@@ -264,7 +264,7 @@ class Worker:
         for entry in free:
             self._environments.remove(entry)
             entry[1].close()
-        self._environments.append((key, environments_of(cell, num_envs=num_envs)))
+        self._environments.append((key, cell_environments(cell, num_envs=num_envs)))
         return self._environments[-1][1]
 
     def _open_model(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
-from agentgym_envs.trajectories.schema import problem_of
+from agentgym_envs.trajectories.schema import schema_problem
 
 # These stand outside of any string: within one, the quotes would be escaped.
 _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
@@ -86,12 +86,14 @@ def read_episode(line: bytes) -> dict[str, Any]:
         record = json.loads(without_tokens(line))
     except (ValueError, RecursionError) as error:
         raise NotJSON(f"it is not JSON ({error})") from error
-    if problem := problem_of(record):
+    if problem := schema_problem(record):
         raise ValueError(problem)
     return dict(record)
 
 
-def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int) -> Entry:
+def make_entry(
+    record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int
+) -> Entry:
     """Return the entry of an episode, from its record and its line."""
     turns = record["turns"]
     rewards = [float(turn["reward"]) for turn in turns]
@@ -123,7 +125,7 @@ def entry_of(record: dict[str, Any], line: bytes, *, file: int, number: int, off
     )
 
 
-def texts_of(record: dict[str, Any]) -> list[str]:
+def searchable_texts(record: dict[str, Any]) -> list[str]:
     """Return the searchable texts of an episode, all but the system prompt."""
     names = ("goal", "task_id", "subtask", "policy", "final_observation", "error", "verdict")
     texts = [str(record.get(name) or "") for name in names]

@@ -18,10 +18,10 @@ from agentgym_envs.content.files import write_atomically
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.gains import all_gains
 from benchmarks.viewer.index import Index
-from benchmarks.viewer.logged import curve_of, options_of
+from benchmarks.viewer.logged import metric_curve, run_options
 from benchmarks.viewer.pages import one_page, strict_json
 from benchmarks.viewer.runs import read_folder
-from benchmarks.viewer.scenes import credits_of, scene, tokens
+from benchmarks.viewer.scenes import episode_credits, scene, tokens
 
 EPISODES_A_PART = 50
 ENDINGS = (".html", ".htm")
@@ -73,8 +73,8 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
     values = {
         **index.to_json(),
         "complete": True,
-        "curves": [curve_of(run) for run in index.runs],
-        "options": [options_of(run) for run in index.runs],
+        "curves": [metric_curve(run) for run in index.runs],
+        "options": [run_options(run) for run in index.runs],
         "gains": dict(all_gains(index)),
         "episodes_a_part": EPISODES_A_PART,
         "with_scenes": with_scenes,
@@ -85,7 +85,7 @@ def _parts(index: Index, *, with_scenes: bool, with_tokens: bool) -> Iterator[tu
     if with_scenes:
         views["scenes"] = scene
     if with_tokens:
-        views |= {"tokens": tokens, "credits": lambda trajectory, _: credits_of(trajectory)}
+        views |= {"tokens": tokens, "credits": lambda trajectory, _: episode_credits(trajectory)}
     total = len(index.entries)
     for part, start in enumerate(range(0, total, EPISODES_A_PART)):
         numbers = range(start, min(start + EPISODES_A_PART, total))

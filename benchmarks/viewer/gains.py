@@ -16,7 +16,7 @@ _AFTER, _FRESH, _VALIDATION = "after_test", "eval_fresh", "eval"
 _Tasks = dict[str, dict[tuple[str, str], list[bool]]]
 
 
-def gain_of(index: Index, first: int, second: int) -> dict[str, Any] | None:
+def success_gain(index: Index, first: int, second: int) -> dict[str, Any] | None:
     """Return the gain of the second run over the first, in success rate.
 
     A training run's evaluation is the one after training, else the fresh episodes of its kept
@@ -53,7 +53,7 @@ def all_gains(index: Index) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the numbers and the gain of the first `MOST_PAIRS` pairs of runs that have one."""
     runs = [number for number, run in enumerate(index.runs) if run.has_options]
     for _, (first, second) in zip(range(MOST_PAIRS), combinations(runs, 2), strict=False):
-        if (gain := gain_of(index, first, second)) is not None:
+        if (gain := success_gain(index, first, second)) is not None:
             yield f"{first},{second}", gain
 
 

@@ -21,7 +21,14 @@ from agentgym_envs.actions import strip_thinking
 from agentgym_envs.content.files import open_bytes
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.names import short_names
-from benchmarks.viewer.entries import FIELDS, Entry, NotJSON, entry_of, read_episode, texts_of
+from benchmarks.viewer.entries import (
+    FIELDS,
+    Entry,
+    NotJSON,
+    make_entry,
+    read_episode,
+    searchable_texts,
+)
 from benchmarks.viewer.runs import EpisodeFile, FolderContent, Run, read_folder
 
 LINES_OF_OTHERS = 8
@@ -175,7 +182,7 @@ class Index:
                 continue
             if not _is_episode(line):  # its file has changed since
                 continue
-            if any(folded in part.casefold() for part in texts_of(read_episode(line))):
+            if any(folded in part.casefold() for part in searchable_texts(read_episode(line))):
                 numbers.append(number)
         return numbers
 
@@ -288,7 +295,7 @@ class Index:
         if progress.number is None:
             progress.number = len(self.files)
             self.files.append(file)
-        entry = entry_of(record, line, file=progress.number, number=progress.lines, offset=offset)
+        entry = make_entry(record, line, file=progress.number, number=progress.lines, offset=offset)
         self.entries.append(entry)
         self._policies[entry.policy] = None
 

@@ -20,7 +20,7 @@ _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
 _FOLDERS = {"output_dir", "logging_dir", "run_name"}
 
 
-def curve_of(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
+def metric_curve(run: Run, names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return a training run's logged metrics as JSON values.
 
     `names` holds all metrics that are numbers, in the order of their first entry. `rows` holds the
@@ -52,7 +52,7 @@ def _bounds(one: Measured) -> dict[str, float]:
     return {name: value for name, value in bounds.items() if value is not None}
 
 
-def options_of(run: Run) -> dict[str, str]:
+def run_options(run: Run) -> dict[str, str]:
     """Return a run's options, and the rest of its record under dotted names, as texts.
 
     An option has its own name without its group, which differs between algorithms. The time and

@@ -17,12 +17,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from agentgym_envs.machinery.hosts import is_allowed_host
 from agentgym_envs.trajectories.trajectory import Trajectory
-from benchmarks.viewer.gains import gain_of
+from benchmarks.viewer.gains import success_gain
 from benchmarks.viewer.index import Index
-from benchmarks.viewer.logged import curve_of, options_of
+from benchmarks.viewer.logged import metric_curve, run_options
 from benchmarks.viewer.pages import PAGE, page_files, strict_json
 from benchmarks.viewer.runs import Run
-from benchmarks.viewer.scenes import credits_of, scene, tokens
+from benchmarks.viewer.scenes import episode_credits, scene, tokens
 
 logger = logging.getLogger(__name__)
 
@@ -175,12 +175,12 @@ def _curve(server: ViewerServer, query: _Query) -> Any:
     is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if names is not None and not is_list:
         raise ValueError(f"names must be a JSON list of metrics, got {names!r:.60}")
-    return curve_of(_run(server, query), names)
+    return metric_curve(_run(server, query), names)
 
 
 def _gain(server: ViewerServer, query: _Query) -> Any:
     first, second = (_run_number(server, query, name) for name in ("run", "vs"))
-    return gain_of(server.index, first, second)
+    return success_gain(server.index, first, second)
 
 
 def _view(make: Callable[[Trajectory, Path], Any], server: ViewerServer, query: _Query) -> Any:
@@ -197,7 +197,7 @@ def _credits(server: ViewerServer, query: _Query) -> Any:
     episodes = [_number({"ids": one}, "ids") for one in numbers]
     for number in episodes:
         server.index.entry(number)
-    return [server.index.view(number, lambda t, _: credits_of(t)) for number in episodes]
+    return [server.index.view(number, lambda t, _: episode_credits(t)) for number in episodes]
 
 
 def _search(server: ViewerServer, query: _Query) -> Any:
@@ -210,7 +210,7 @@ def _search(server: ViewerServer, query: _Query) -> Any:
 _ANSWERS: dict[str, Callable[[ViewerServer, _Query], Any]] = {
     "index": _index,
     "curve": _curve,
-    "options": lambda server, query: options_of(_run(server, query)),
+    "options": lambda server, query: run_options(_run(server, query)),
     "gain": _gain,
     "trajectory": lambda server, query: server.index.record(_number(query, "id")),
     "scene": partial(_view, scene),

@@ -121,7 +121,7 @@ def vllm_rollouts(setting: Setting, _part: str) -> Iterator[Reading]:
     # refuses to capture CUDA graphs again.
     shape, _ = shapes(small=setting.small)
     ground = _Ground(shape, setting, SMALL if setting.small else Load())
-    backend = VLLMBackend.of_model(ground.model, max_length=4096)
+    backend = VLLMBackend.from_model(ground.model, max_length=4096)
     backend.sync_weights(0)
     reading = ground.measured("rollout, vLLM", partial(ground.play, lambda: backend))
     # The engine takes its share of the memory at once.

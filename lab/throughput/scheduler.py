@@ -31,7 +31,7 @@ from trainers.rollout.policy import Policy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Generated, Sampling
-from trainers.trl_bridge.batch import rows_of
+from trainers.trl_bridge.batch import make_rows
 
 IN_FLIGHT = (100, 1_000, 10_000)
 WORLD = World(straggling=0.01, failing=0.001)
@@ -141,7 +141,7 @@ def _length_row(turns: int, *, episodes: int = 4) -> Row:
     trajectories = play(envs, policy, clock, [f"textcraft_{one}" for one in range(episodes)])
     seconds = time.process_time() - start
     start = time.process_time()
-    rows_of(trajectories, filler_id=0, multiple_of=1, mask_truncated=False)
+    make_rows(trajectories, filler_id=0, multiple_of=1, mask_truncated=False)
     rows = time.process_time() - start
     tokens = len(trajectories[0].trace.ids)
     row = Row("scheduler", f"episodes of {turns} turns", "turns", episodes * turns / seconds)

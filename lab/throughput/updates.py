@@ -96,7 +96,7 @@ def play(case: Case) -> list[Trajectory]:
     model, tokenizer = load_policy(ModelArguments(model_name_or_path="tiny", dtype="float32"))
     budgets = EpisodeArguments(max_tokens_per_turn=160)
     rollout = environments.rollout(
-        ModelPolicy.of_model(model, tokenizer, budgets, name="tiny", seed=0)
+        ModelPolicy.from_model(model, tokenizer, budgets, name="tiny", seed=0)
     )
     goals = environments.spread(environments.task_ids("train"), case.goals)
     try:

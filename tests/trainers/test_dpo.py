@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 from trl import DPOConfig
 
 from agentgym_envs import Trajectory, read_jsonl, write_jsonl
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from tests.trainers.toys import ENV_ID, make_folder, make_model, make_tokenizer
 from trainers.command import train_and_save
 from trainers.credit.pairs import Pair, preference_pairs
@@ -128,7 +128,7 @@ def test_pairs_of_several_environments_come_in_turns_and_in_their_order_where_it
         processing_class=make_tokenizer(),
     )
     rows = list(trainer._get_train_sampler())
-    names = [scenario_of(pairs[row].chosen.task_id) for row in rows]
+    names = [scenario_name(pairs[row].chosen.task_id) for row in rows]
     assert all({*names[at : at + 2]} == {"letters", "other"} for at in range(0, len(rows), 2))
     for name in ("letters", "other"):
         own = [row for row, of in zip(rows, names, strict=True) if of == name]

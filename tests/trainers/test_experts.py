@@ -212,7 +212,7 @@ def test_an_experts_tokens_are_those_that_sft_imitates(
     rows = token_rows(
         expert_demonstrations(environments),
         ChatFormat.from_tokenizer(make_tokenizer()),
-        history_of=trainer.run_options[1].history_of,
+        env_history=trainer.run_options[1].env_history,
     )
     traces = [(t.ids, [0] * len(t.prompt_ids) + t.action_mask) for t in expert.traces]
     assert traces == [(row["input_ids"], row["action_mask"]) for row in rows]

@@ -36,7 +36,7 @@ def test_sampled_logprobs_agree_with_one_forward_pass(dtype: str, tolerance: flo
     model, tokenizer = load_for_playing(ModelArguments(dtype=dtype))
     assert model.device.type == DEVICE
     budgets = EpisodeArguments(max_tokens_per_turn=96)
-    policy = ModelPolicy.of_model(model, tokenizer, budgets, name="", seed=0)
+    policy = ModelPolicy.from_model(model, tokenizer, budgets, name="", seed=0)
     for trajectory in environments.rollout(policy).run(environments.task_ids("validation")[:8]):
         trace = trajectory.trace
         ids = torch.tensor([trace.ids], device=model.device)

@@ -34,7 +34,7 @@ from trainers.options.offline import AgentSFTConfig
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig
-from trainers.rollout.environments import Environments, mixture_of
+from trainers.rollout.environments import Environments, build_mixture
 from trainers.runs.folder import read_metrics
 from trainers.sft import AgentSFTTrainer
 from trainers.trl_bridge import task_dataset
@@ -234,7 +234,7 @@ def test_weights_without_an_environment_for_the_data_are_refused(tmp_path: Path)
 def test_conversations_without_a_task_have_no_weight() -> None:
     environments = Environments(EnvArguments(env=BOTH, mix="2,1"))
     with pytest.raises(UsageError, match="conversations that name no task, .* its item_id"):
-        mixture_of(["letters", UNNAMED], environments, seed=None)
+        build_mixture(["letters", UNNAMED], environments, seed=None)
 
 
 def test_agentevol_explores_and_learns_by_share(tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_an_open_backend_can_do_what_its_class_says() -> None:
     backend = HFBackend(make_model())
     spec = RolloutArguments(backend=backend).backend_spec
     assert spec.samples_from_model and spec.opener()(ModelSource()) is backend
-    assert BackendSpec.of("vllm_server").can_play_ahead
+    assert BackendSpec.from_value("vllm_server").can_play_ahead
     assert list(BACKENDS) == ["hf", "vllm", "vllm_server"]
 
 

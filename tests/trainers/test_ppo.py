@@ -12,7 +12,7 @@ from agentgym_envs.trajectories.trajectory import read_jsonl
 from tests.trainers.ppo_toys import Maker, Scripted, logged, maker, played, with_head
 from tests.trainers.toys import FAILED, make_folder, make_tokenizer
 from trainers.credit.gae import SampledTokenIndex
-from trainers.models.critic import Critic, backbone_of
+from trainers.models.critic import Critic, get_backbone
 from trainers.tokens.chat import ChatFormat
 
 
@@ -167,7 +167,7 @@ def test_values_are_the_critics_in_whatever_batches_they_are_computed(trainer_in
     trainer.train()
     for row, trajectory in enumerate(given):
         ids = trajectory.traces[0].ids
-        hidden = backbone_of(critic.model)(input_ids=torch.tensor([ids])).last_hidden_state
+        hidden = get_backbone(critic.model)(input_ids=torch.tensor([ids])).last_hidden_state
         expected = critic(hidden, len(ids) - 3)[0]
         assert torch.allclose(trainer.batch["values"][row, : len(ids) - 3], expected, atol=1e-5)
 
@@ -186,7 +186,7 @@ def test_a_truncated_episode_ends_with_value_0_unless_its_last_state_is_asked_fo
     plain.train()
     trainer = with_head(trainer_in(**options, bootstrap_truncated=True))
     ids = left.traces[0].ids + trainer.chat.observation_ids("No.", closed=False)
-    hidden = backbone_of(trainer.critic.model)(input_ids=torch.tensor([ids])).last_hidden_state
+    hidden = get_backbone(trainer.critic.model)(input_ids=torch.tensor([ids])).last_hidden_state
     expected = float(trainer.critic.head(hidden[0, -1]).detach())
     trainer.train()
     change = trainer.batch["advantages"] - plain.batch["advantages"]
@@ -243,7 +243,7 @@ def test_no_gradient_of_policy_or_value_loss_comes_from_environment_tokens(
 
     watch(trainer.model.model, "policy")
     if kind == "own":
-        watch(backbone_of(trainer.critic.model), "critic")
+        watch(get_backbone(trainer.critic.model), "critic")
     trainer.train()
     predicts = torch.tensor([[0, 0, *mask, 0]] * 2).bool()  # position p predicts token p + 1
     for name in ("policy", "critic")[: 1 + (kind == "own")]:

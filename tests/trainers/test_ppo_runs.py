@@ -20,7 +20,7 @@ from trl import GRPOConfig, GRPOTrainer
 from tests.trainers.ppo_toys import Maker, logged, maker, moved, played, weights, with_head
 from tests.trainers.toys import ENV_ID, make_folder, make_model
 from tests.trainers.train_given_ppo import KINDS, NUM_STEPS
-from trainers.models.critic import STATE_FILE, Critic, backbone_of
+from trainers.models.critic import STATE_FILE, Critic, get_backbone
 from trainers.ppo import AgentPPOConfig, AgentPPOTrainer, main
 from trainers.reinforce_pp import AgentReinforcePPTrainer
 
@@ -114,7 +114,7 @@ def test_a_folder_can_be_the_critics_backbone(tmp_path: Path, trainer_in: Maker)
     assert all(
         torch.equal(one, two)
         for one, two in zip(
-            backbone_of(trainer.critic.model).parameters(), other.parameters(), strict=True
+            get_backbone(trainer.critic.model).parameters(), other.parameters(), strict=True
         )
     )
 

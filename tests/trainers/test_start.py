@@ -19,7 +19,7 @@ from trainers.grpo import main as train_grpo
 from trainers.models.bases import keep_merged_start
 from trainers.models.loading import load_for_playing, load_policy
 from trainers.options.configs import ModelArguments
-from trainers.options.models import START, base_of_adapter
+from trainers.options.models import START, adapter_base
 from trainers.runs.folder import read_metrics
 
 G1 = ["--max_turns", "2", "--num_generations", "2", "--per_device_train_batch_size", "2"]
@@ -59,7 +59,7 @@ def test_a_second_adapter_loads_on_the_merged_start(adapter: Path, tmp_path: Pat
 def test_the_start_is_found_where_the_run_was_moved_to(adapter: Path, tmp_path: Path) -> None:
     train(adapter, tmp_path / "run", "--use_peft", "--lora_r", "2")
     moved = (tmp_path / "run").rename(tmp_path / "moved")
-    assert base_of_adapter(str(moved / "checkpoint-1")) == str(moved / START)
+    assert adapter_base(str(moved / "checkpoint-1")) == str(moved / START)
     named = ModelArguments(model_name_or_path=str(moved / "checkpoint-1"))
     assert torch.allclose(
         logits(load_for_playing(named)[0]),

@@ -248,7 +248,7 @@ def model_rollout(
     environments: Environments, model: Any = None, *, name: str = "", seed: int = 0, **budgets: Any
 ) -> Rollout:
     """A rollout of a model, by default a random one."""
-    policy = ModelPolicy.of_model(
+    policy = ModelPolicy.from_model(
         make_model() if model is None else model,
         make_tokenizer(),
         EpisodeArguments(**{"max_tokens_per_turn": 4, **budgets}),

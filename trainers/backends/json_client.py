@@ -240,7 +240,7 @@ class JSONClient:
             try:
                 response = self._http.request(method, address, json=body)
                 if response.is_success:
-                    answer = read(json_of(response))
+                    answer = read(response_json(response))
                     self._is_proven = True
                     self.pace.speed_up()
                     return answer, failures + limited
@@ -260,7 +260,7 @@ class JSONClient:
                 if isinstance(error, WebPage) and failures >= self._retries and not self._is_proven:
                     raise RequestRefused(response.status_code, str(error), server=server) from None
             else:
-                cause = f"{response.status_code} {message_of(response)}"
+                cause = f"{response.status_code} {error_message(response)}"
                 is_limit, seconds = _passing(response, server)
                 if is_limit:  # before another request gets this one's place
                     seconds = FIRST_PAUSE * 2**limited if seconds is None else seconds
@@ -311,7 +311,7 @@ def _passing(response: httpx.Response, server: str) -> tuple[bool, float | None]
     is_limit = response.status_code == _TOO_MANY_REQUESTS
     has_credit = not any(code in response.text for code in _NO_CREDIT)
     if response.status_code not in _PASSING or (is_limit and not has_credit):
-        raise RequestRefused(response.status_code, message_of(response), server=server)
+        raise RequestRefused(response.status_code, error_message(response), server=server)
     return is_limit, retry_after(response)
 
 
@@ -334,7 +334,7 @@ def retry_after(response: httpx.Response) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def json_of(response: httpx.Response) -> Any:
+def response_json(response: httpx.Response) -> Any:
     """Return the JSON of an answer, or raise `ValueError`, `WebPage` for a web page."""
     try:
         return response.json()
@@ -349,7 +349,7 @@ def _page_text(response: httpx.Response) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", str(masked(response.text))).split())[:300]
 
 
-def message_of(response: httpx.Response) -> str:
+def error_message(response: httpx.Response) -> str:
     """Return the server's error message, without secrets."""
     try:
         answer = response.json()

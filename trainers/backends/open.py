@@ -43,7 +43,7 @@ def open_vllm(source: ModelSource, **engine: Any) -> Backend:
     length = source.max_length
     if source.model is not None:
         dtype = str(computed_in(source.model, source.autocast)).removeprefix("torch.")
-        return VLLMBackend.of_model(source.model, max_length=length, **{"dtype": dtype, **engine})
+        return VLLMBackend.from_model(source.model, max_length=length, **{"dtype": dtype, **engine})
     length = context_length(AutoConfig.from_pretrained(source.path), length)
     return VLLMBackend(source.path, **{"dtype": source.dtype, "max_length": length, **engine})
 

@@ -86,7 +86,7 @@ class VLLMBackend:
         self.max_length: int | None = self.engine.model_config.max_model_len
 
     @classmethod
-    def of_model(cls, model: Any, *, max_length: int | None = None, **engine: Any) -> VLLMBackend:
+    def from_model(cls, model: Any, *, max_length: int | None = None, **engine: Any) -> VLLMBackend:
         """Open an engine that follows a model in training, in its precision.
 
         By default it takes 0.3 of the device's memory. `engine` holds arguments of `vllm.LLM`.

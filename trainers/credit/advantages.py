@@ -396,7 +396,7 @@ def members(names: Sequence[Hashable]) -> list[list[int]]:
     return list(members.values())
 
 
-def turn_of_token(action_mask: torch.Tensor, episode_of_row: torch.Tensor) -> torch.Tensor:
+def token_turns(action_mask: torch.Tensor, episode_of_row: torch.Tensor) -> torch.Tensor:
     """Return the turn that each sampled token belongs to.
 
     A turn is a run of sampled tokens, for between two turns there is always an observation. The

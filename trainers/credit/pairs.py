@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.history.views import History
 from trainers.options.errors import UsageError
@@ -122,7 +122,7 @@ def pair_rows(
     chat: ChatFormat,
     *,
     max_tokens: int | None = None,
-    history_of: Callable[[str], History] = lambda env_id: ALL_TURNS,
+    env_history: Callable[[str], History] = lambda env_id: ALL_TURNS,
 ) -> list[dict[str, Any]]:
     """Turn pairs into token rows, whose masks are 1 on the policy's tokens after they part.
 
@@ -136,7 +136,7 @@ def pair_rows(
         pairs: the pairs.
         chat: the policy's chat format.
         max_tokens: leave out pairs with a longer sequence.
-        history_of: returns an environment's history, for episodes that are encoded.
+        env_history: returns an environment's history, for episodes that are encoded.
 
     Returns:
         `chosen_ids` (C,), `chosen_mask` (C,), `rejected_ids` (R,), `rejected_mask` (R,) and the
@@ -148,7 +148,7 @@ def pair_rows(
     rows: list[dict[str, Any]] = []
     excluded: Counter[str] = Counter()
     for pair in pairs:
-        history = history_of(pair.chosen.env_id)
+        history = env_history(pair.chosen.env_id)
         traces = [chat.tokenize_trajectory(side, history) for side in (pair.chosen, pair.rejected)]
         row = _row(pair, traces, max_tokens)
         if isinstance(row, str):
@@ -192,7 +192,7 @@ def _row(
         "chosen_mask": chosen_mask,
         "rejected_ids": rejected_ids,
         "rejected_mask": rejected_mask,
-        "scenario": scenario_of(pair.chosen.task_id),
+        "scenario": scenario_name(pair.chosen.task_id),
     }
 
 
@@ -207,7 +207,7 @@ def distinct(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     return list(first.values())
 
 
-def successes_of(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+def distinct_successes(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
     """Return the distinct ones that succeeded."""
     return [trajectory for trajectory in distinct(trajectories) if trajectory.success]
 

@@ -36,7 +36,7 @@ class TurnBatch:
     measures: list[float]
 
     @classmethod
-    def of(
+    def from_trajectories(
         cls,
         trajectories: Sequence[Trajectory],
         rewards: Sequence[Sequence[float]],

@@ -15,7 +15,7 @@ from trainers.evaluation.validation import Validation
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.checks import refuse_split_weights
 from trainers.options.values import check_names
-from trainers.plans import Announcement, offline_plan, title_of
+from trainers.plans import Announcement, algorithm_title, offline_plan
 from trainers.policies.model import ModelPolicy
 from trainers.rollout.environments import Environments
 from trainers.runs.progress import show_progress
@@ -65,7 +65,7 @@ def watch_by_playing(
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
     plan = partial(offline_plan, trainer, evaluation, ", ".join(trained_on))
-    trainer.add_callback(Announcement(title_of(trainer), plan))
+    trainer.add_callback(Announcement(algorithm_title(trainer), plan))
     show_progress(trainer)
     if environments is None:
         return
@@ -76,7 +76,7 @@ def watch_by_playing(
         refuse_split_weights(
             rollout.backend_spec, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         )
-        policy = ModelPolicy.of_model(
+        policy = ModelPolicy.from_model(
             trainer.model,
             trainer.processing_class,
             rollout,
@@ -84,7 +84,7 @@ def watch_by_playing(
             seed=trainer.args.seed,
             autocast=trainer.accelerator.autocast,
         )
-        files = TrajectoryFiles.of(trainer.args, rollout)
+        files = TrajectoryFiles.from_args(trainer.args, rollout)
         trainer.add_callback(files)
         evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
         evaluated.machinery.on_outage = trainer.save_now

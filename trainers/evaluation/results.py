@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.content.files import write_atomically
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import p_of, paired
 
@@ -277,11 +277,11 @@ def _sources(result: EvalResult) -> dict[str, str]:
 
 def _groups(result: EvalResult) -> list[tuple[str, dict[str, float]]]:
     """Return the tasks of each environment, by the name in front of their ids."""
-    names = dict.fromkeys(map(scenario_of, result.tasks))
+    names = dict.fromkeys(map(scenario_name, result.tasks))
     if not result.environments:
         return [("", result.tasks)]
     return [(name, _scenario_tasks(result.tasks, name)) for name in names]
 
 
 def _scenario_tasks(tasks: dict[str, float], name: str) -> dict[str, float]:
-    return {task: share for task, share in tasks.items() if name in ("", scenario_of(task))}
+    return {task: share for task, share in tasks.items() if name in ("", scenario_name(task))}

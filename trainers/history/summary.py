@@ -30,10 +30,10 @@ class Summary(History):
     def view(self, episode: Trajectory) -> View:
         """Return the task and the summary, then the last turns."""
         first = max(0, len(episode.turns) - (self.keep_last_turns or 0))
-        return condensed(episode, summary_of(episode.turns[:first]), first=first)
+        return condensed(episode, summarize_turns(episode.turns[:first]), first=first)
 
 
-def summary_of(turns: Sequence[Turn]) -> str:
+def summarize_turns(turns: Sequence[Turn]) -> str:
     """Return a numbered line for each run of equal actions, in order."""
     if not turns:
         return ""

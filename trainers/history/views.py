@@ -77,14 +77,14 @@ class LastTurns(History):
     def view(self, episode: Trajectory) -> View:
         """Return all turns, or the task and the last ones."""
         num_turns, keep = len(episode.turns), self.keep_last_turns
-        observations = observations_of(episode)
+        observations = policy_observations(episode)
         if keep is None or num_turns <= keep:
             return View(tuple(observations), tuple(range(num_turns)))
         first = num_turns - keep
         return View((observations[0], *observations[first:]), (None, *range(first, num_turns)))
 
 
-def observations_of(episode: Trajectory) -> list[str]:
+def policy_observations(episode: Trajectory) -> list[str]:
     """Return the policy's observations, one more than its turns."""
     return [*(turn.observation for turn in episode.turns), episode.final_observation]
 
@@ -97,13 +97,13 @@ def condensed(episode: Trajectory, text: str, *, first: int) -> View:
         text: stands between the task and the observation that follows.
         first: the first turn that is shown in full.
     """
-    observations = observations_of(episode)
+    observations = policy_observations(episode)
     parts = [observations[0], text, *observations[first : first + 1] * (first > 0)]
     opening = "\n\n".join(part for part in parts if part)
     return View((opening, *observations[first + 1 :]), tuple(range(first, len(episode.turns))))
 
 
-def view_of(history: History, episode: Trajectory) -> View:
+def next_view(history: History, episode: Trajectory) -> View:
     """Return the next turn's view of an episode, checked.
 
     Raises:

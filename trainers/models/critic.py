@@ -111,14 +111,14 @@ class Critic(nn.Module):
             if hasattr(model, "merge_and_unload") and not getattr(model, "is_quantized", False):
                 model = copy.deepcopy(model).merge_and_unload()
             is_adapter = hasattr(model, "merge_and_unload")
-            (model if is_adapter else backbone_of(model)).save_pretrained(folder)
+            (model if is_adapter else get_backbone(model)).save_pretrained(folder)
         save_file(
             {name: tensor.contiguous() for name, tensor in self.head.state_dict().items()},
             folder / HEAD_FILE,
         )
 
 
-def backbone_of(model: Any) -> Any:
+def get_backbone(model: Any) -> Any:
     """Return the module that computes a model's last hidden states, under any adapter."""
     if hasattr(model, "get_base_model"):
         model = model.get_base_model()

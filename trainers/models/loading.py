@@ -35,11 +35,11 @@ from trainers.options.models import (
     SMOLLM2_TEXTCRAFT,
     TINY,
     TemplateArguments,
-    base_of_adapter,
+    adapter_base,
     has_accelerator,
 )
 from trainers.runs.folder import explain_missing_model
-from trainers.tokens.chat import ChatFormat, template_of
+from trainers.tokens.chat import ChatFormat, require_template
 from trainers.tokens.template_settings import with_settings
 
 _NAMED = {
@@ -80,7 +80,7 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
     """
     name = resolve_model(args.model_name_or_path)
     with _explain(name):
-        base = base_of_adapter(name)
+        base = adapter_base(name)
         if base is None:
             return _load(name, args, template)
         if args.load_in_4bit or args.load_in_8bit:
@@ -132,7 +132,7 @@ def checked_model(model: Any) -> Any:
         check_loaded(model)
         return model
     model = resolve_model(model)
-    if base_of_adapter(model) is not None:
+    if adapter_base(model) is not None:
         return load_policy(ModelArguments(model_name_or_path=model))[0]
     check_named(model)
     return model
@@ -187,7 +187,7 @@ def load_tokenizer(
 
     A folder with an adapter and no tokenizer has its base's. Raises `UsageError` as `use_template`.
     """
-    base = base_of_adapter(name)
+    base = adapter_base(name)
     if base is not None and not (Path(name) / "tokenizer_config.json").is_file():
         name = base
     tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
@@ -211,7 +211,7 @@ def use_template(tokenizer: Any, args: Any) -> None:
         if file is not None:
             tokenizer.chat_template = Path(file).read_text(encoding="utf-8-sig")
         if file is not None or kwargs:
-            tokenizer.chat_template = with_settings(template_of(tokenizer), kwargs or {})
+            tokenizer.chat_template = with_settings(require_template(tokenizer), kwargs or {})
             ChatFormat.from_tokenizer(tokenizer)
     except (OSError, ValueError) as error:
         raise UsageError(f"`chat_template={file}`: {error}" if file else str(error)) from error
@@ -230,7 +230,7 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
         kwargs["quantization_config"] = quantization
     _check_template(name, tokenizer)
     bound_kernel_caches()
-    base = base_of_adapter(name)
+    base = adapter_base(name)
     try:
         with explain_refusals(ImportError):
             model = AutoModelForCausalLM.from_pretrained(name if base is None else base, **kwargs)

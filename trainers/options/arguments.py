@@ -149,7 +149,7 @@ class EpisodeArguments:
         values = [getattr(self, name) for name in options_by_environment(type(self))]
         named = {label for value in values if isinstance(value, dict) for label in value}
         for label in {DEFAULT, *named}:
-            budgets = self.budgets_of(label)
+            budgets = self.env_budgets(label)
             most, turn = budgets.max_tokens_per_episode, budgets.max_tokens_per_turn
             if most is not None and most <= turn:
                 raise ValueError(
@@ -175,7 +175,7 @@ class EpisodeArguments:
     @property
     def backend_spec(self) -> BackendSpec:
         """The spec of the backend."""
-        return BackendSpec.of(self.backend)
+        return BackendSpec.from_value(self.backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options for a run's record, the backend by its name."""
@@ -187,13 +187,13 @@ class EpisodeArguments:
         """`backend_kwargs` as a dict, with its secrets, or a `ValueError`."""
         return read_object("backend_kwargs", self.backend_kwargs)
 
-    def budgets_of(self, env_id: str) -> TokenBudgets:
+    def env_budgets(self, env_id: str) -> TokenBudgets:
         """Return the budgets of one environment's episodes."""
         turn = value_for(self.max_tokens_per_turn, env_id)
         episode = value_for(self.max_tokens_per_episode, env_id)
-        return TokenBudgets(turn, episode, self.history_of(env_id))
+        return TokenBudgets(turn, episode, self.env_history(env_id))
 
-    def history_of(self, env_id: str) -> History:
+    def env_history(self, env_id: str) -> History:
         """Return the history of one environment's episodes."""
         keep = value_for(self.keep_last_turns, env_id)
         return open_history(value_for(self.history, env_id), keep)
@@ -254,7 +254,7 @@ class HorizonArguments(EpisodeArguments):
         **BY_ENVIRONMENT,
     )
 
-    def schedule_of(self, env_id: str) -> HorizonSchedule | None:
+    def env_schedule(self, env_id: str) -> HorizonSchedule | None:
         """Return a new schedule for one environment, from its value of `horizon`."""
         text = value_for(self.horizon, env_id)
         return None if text is None else parse_schedule(text)

@@ -65,7 +65,7 @@ class BackendSpec:
     takes_kwargs: bool = True
 
     @classmethod
-    def of(cls, backend: str | BackendSpec | Backend) -> BackendSpec:
+    def from_value(cls, backend: str | BackendSpec | Backend) -> BackendSpec:
         """Return the spec of a backend, by its name, its spec or an open backend.
 
         The class of an open one may have a `spec` with its capabilities.

@@ -64,7 +64,9 @@ def refuse_ignored(args: Any, tables: Iterable[str]) -> None:
         factory = option.default_factory
         default = option.default if factory is MISSING else factory()
         if row is not None and value != default and not has_effect(args, row):
-            raise UsageError(f"{option.name}={value!r} would be ignored here; {remedy_of(row)}")
+            raise UsageError(
+                f"{option.name}={value!r} would be ignored here; {refused_remedy(row)}"
+            )
 
 
 def has_effect(args: Any, row: Any) -> bool:
@@ -75,7 +77,7 @@ def has_effect(args: Any, row: Any) -> bool:
     return (getattr(args, option, MISSING) in values) is ("unless" in row)
 
 
-def remedy_of(row: Any) -> str:
+def refused_remedy(row: Any) -> str:
     """Return the alternative to an option of `refused.toml`."""
     if isinstance(row, str):
         return row

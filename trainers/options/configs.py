@@ -325,7 +325,7 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
 
     def __post_init__(self) -> None:
         check_bounds(self)  # here too, for what follows compares numbers
-        Sampling.of(self)  # checks its own
+        Sampling.from_args(self)  # checks its own
         if not self.temperature > 0:
             raise ValueError(
                 f"temperature must be > 0, since the loss divides by it, got {self.temperature}; "

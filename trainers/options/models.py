@@ -38,12 +38,12 @@ def own_name(model: str) -> str:
 
 def read_config(model: str) -> dict[str, Any]:
     """Return a model folder's `config.json`, or an empty dict."""
-    base = base_of_adapter(model)
+    base = adapter_base(model)
     file = Path(model if base is None else base) / "config.json"
     return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
 
-def base_of_adapter(model: str) -> str | None:
+def adapter_base(model: str) -> str | None:
     """Return the base model of a folder with an adapter alone, or None."""
     file = Path(model) / "adapter_config.json"
     if not file.is_file() or file.with_name("config.json").is_file():

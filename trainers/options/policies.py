@@ -243,7 +243,7 @@ class PolicyArguments(PolicyLoadingArguments):
             raise ValueError(f"`api_model={self.api_model}` goes with an address, not `policies`")
         if self.max_cost is not None and not self.is_served:
             raise ValueError(f"`max_cost` needs a policy behind a server, got {self.policy}")
-        if Sampling.of(self).is_cut and not self.is_loaded:
+        if Sampling.from_args(self).is_cut and not self.is_loaded:
             raise ValueError(
                 f"`top_k`, `top_p` and `min_p` need a model that is sampled from here, got "
                 f"`policy={self.policy}`; a server takes such fields in `api_kwargs`"

@@ -222,7 +222,7 @@ def value_for(value: Any, env_id: str) -> Any:
     """Return an option's value for one environment."""
     if not isinstance(value, dict):
         return value
-    own = [part for label, part in value.items() if is_name_of(label, env_id)]
+    own = [part for label, part in value.items() if names_environment(label, env_id)]
     return own[-1] if own else value.get(DEFAULT)
 
 
@@ -231,7 +231,7 @@ def all_values(value: Any) -> list[Any]:
     return [*value.values(), value.get(DEFAULT)] if isinstance(value, dict) else [value]
 
 
-def is_name_of(label: str, env_id: str) -> bool:
+def names_environment(label: str, env_id: str) -> bool:
     """Return whether this is an environment's id or short name, in upper or lower case."""
     return label.lower() in (env_id.lower(), short_env_name(env_id).lower())
 
@@ -241,7 +241,7 @@ def kwargs_for(kwargs: dict[str, Any], env_id: str, env_ids: Iterable[str]) -> d
     common: dict[str, Any] = {}
     own: dict[str, Any] = {}
     for key, value in kwargs.items():
-        named = [i for i in env_ids if isinstance(value, dict) and is_name_of(key, i)]
+        named = [i for i in env_ids if isinstance(value, dict) and names_environment(key, i)]
         if not named:
             common[key] = value
         elif env_id in named:
@@ -260,7 +260,7 @@ def check_names(args: Any, env_ids: Iterable[str]) -> None:
     for option in options_by_environment(type(args)):
         value = getattr(args, option)
         for label in value if isinstance(value, dict) else ():
-            if label != DEFAULT and not any(is_name_of(label, env_id) for env_id in ids):
+            if label != DEFAULT and not any(names_environment(label, env_id) for env_id in ids):
                 names = [short_env_name(env_id) for env_id in ids]
                 hint = did_you_mean(label, names, otherwise=f"they are {', '.join(names)}")
                 raise UsageError(

@@ -146,7 +146,7 @@ def is_filtered(error: RequestRefused) -> bool:
     return error.status in (400, 403, 422, 451) and _has(error, _FILTERED)
 
 
-def is_of_one_prompt(error: RequestRefused) -> bool:
+def concerns_one_prompt(error: RequestRefused) -> bool:
     """Return whether a refusal may concern this prompt alone, not the form of every request."""
     return error.status in (400, 413, 422, 451)
 

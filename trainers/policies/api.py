@@ -17,16 +17,16 @@ from typing import Any
 from agentgym_envs.actions import CUT_THOUGHT
 from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
-from trainers.history.views import History, view_of
+from trainers.history.views import History, next_view
 from trainers.ledger import Answer, Ledger, request_key
 from trainers.options.arguments import EpisodeArguments
 from trainers.options.errors import BudgetSpent, UsageError
 from trainers.options.policies import KEY_VARIABLE, PolicyArguments, Prices
 from trainers.policies.answers import (
     CONTENT_FILTER,
+    concerns_one_prompt,
     explained,
     is_filtered,
-    is_of_one_prompt,
     is_overflow,
     is_within_thought,
     read_answer,
@@ -127,7 +127,7 @@ class APIPolicy(Policy):
 
     def instruction(self, env_id: str, system_prompt: str) -> str:
         """Return the instruction with the history's addition."""
-        return self._budgets.history_of(env_id).instruction(system_prompt)
+        return self._budgets.env_history(env_id).instruction(system_prompt)
 
     def begin_batch(
         self, *, stream: Sequence[int] = (), temperature: float | None = None, global_step: int = 0
@@ -178,11 +178,11 @@ class APIPolicy(Policy):
         wait(request.future for request in requests)
 
     def _is_full(self, episode: Episode, conversation: _Conversation) -> bool:
-        limit = self._budgets.budgets_of(episode.trajectory.env_id).max_tokens_per_episode
+        limit = self._budgets.env_budgets(episode.trajectory.env_id).max_tokens_per_episode
         return limit is not None and conversation.num_tokens >= limit
 
     def _ask(self, episode: Episode, conversation: _Conversation) -> None:
-        budgets = self._budgets.budgets_of(episode.trajectory.env_id)
+        budgets = self._budgets.env_budgets(episode.trajectory.env_id)
         turn = len(episode.trajectory.turns)
         seed = batch_seed(self._batch_seed, (episode.key, turn)) >> 32
         body = {
@@ -253,13 +253,13 @@ class APIPolicy(Policy):
         )
         action = CUT_THOUGHT
         if not is_within_thought(answer):
-            action = self._budgets.history_of(episode.trajectory.env_id).action(answer.text)
+            action = self._budgets.env_history(episode.trajectory.env_id).action(answer.text)
         return Reply(answer.text, answer.completion_tokens, call, action=action)
 
     def _refused(self, error: RequestRefused) -> Stop:
         if is_overflow(error):
             return Stop("token_budget", error.message)
-        if is_filtered(error) or is_of_one_prompt(error):
+        if is_filtered(error) or concerns_one_prompt(error):
             return Stop(REFUSED, error.message)
         raise explained(error, key=self._key) from error
 
@@ -273,7 +273,7 @@ class APIPolicy(Policy):
         error = None if request.future.cancelled() else request.future.exception()
         return (
             isinstance(error, RequestRefused)
-            and is_of_one_prompt(error)
+            and concerns_one_prompt(error)
             and not (is_filtered(error) or is_overflow(error))
         )
 
@@ -292,7 +292,7 @@ class APIPolicy(Policy):
 def _messages(trajectory: Trajectory, history: History) -> list[dict[str, str]]:
     """Return the messages of a request, from the next turn's view of the episode."""
     trajectory = trajectory.whole()
-    view = view_of(history, trajectory)
+    view = next_view(history, trajectory)
     texts = [("system", trajectory.system_prompt)] if trajectory.system_prompt else []
     for observation, turn in zip(view.observations, view.turns, strict=False):
         completion = "" if turn is None else trajectory.turns[turn].completion

@@ -48,7 +48,7 @@ class ModelPolicy(Policy):
             whose first prompt has none has no turns and no trace.
         history: selects each turn's view of its episode; by default all turns before it. A turn
             whose view is no continuation starts a trace (`trainers.tokens.history`).
-        budgets_of: returns the budgets of an environment's episodes by its id, in place of
+        env_budgets: returns the budgets of an environment's episodes by its id, in place of
             `sampling.max_new_tokens`, `max_episode_tokens` and `history`.
         seed: every batch reseeds the backend by it and the batch's stream, so that samples depend
             on none before; None never reseeds.
@@ -69,7 +69,7 @@ class ModelPolicy(Policy):
         sampling: Sampling | None = None,
         max_episode_tokens: int | None = None,
         history: History = ALL_TURNS,
-        budgets_of: Callable[[str], TokenBudgets] | None = None,
+        env_budgets: Callable[[str], TokenBudgets] | None = None,
         seed: int | None = None,
         name: str = "",
         records_tokens: bool = True,
@@ -83,7 +83,7 @@ class ModelPolicy(Policy):
         self.sampling = sampling if sampling.stop_ids else replace(sampling, stop_ids=chat.stop_ids)
         self._sampling = self.sampling
         same = TokenBudgets(self.sampling.max_new_tokens, limit, history)
-        self._budgets_of = budgets_of or (lambda env_id: same)
+        self._env_budgets = env_budgets or (lambda env_id: same)
         self.seed = seed
         self.name = name
         self._records_tokens = records_tokens
@@ -114,14 +114,14 @@ class ModelPolicy(Policy):
             backend,
             chat,
             sampling=replace(sampling or Sampling(), max_new_tokens=budgets.longest_turn),
-            budgets_of=budgets.budgets_of,
+            env_budgets=budgets.env_budgets,
             seed=seed,
             name=name,
             records_tokens=budgets.backend_spec.gives_logprobs,
         )
 
     @classmethod
-    def of_model(
+    def from_model(
         cls,
         model: Any,
         tokenizer: Any,
@@ -152,6 +152,9 @@ class ModelPolicy(Policy):
             backend, tokenizer, budgets, name=name, seed=seed, sampling=sampling
         )
 
+    of_model = from_model
+    """The former name of `from_model`."""
+
     @classmethod
     def between_trainings(
         cls, model: ModelArguments, args: Any, budgets: EpisodeArguments, *, name: str, seed: int
@@ -162,18 +165,18 @@ class ModelPolicy(Policy):
         autocast = partial(
             torch.autocast, loaded.device.type, lowered, enabled=bool(args.bf16 or args.fp16)
         )
-        return cls.of_model(loaded, tokenizer, budgets, name=name, seed=seed, autocast=autocast)
+        return cls.from_model(loaded, tokenizer, budgets, name=name, seed=seed, autocast=autocast)
 
     def instruction(self, env_id: str, system_prompt: str) -> str:
         """Return the instruction with the history's addition."""
-        return self._budgets_of(env_id).history.instruction(system_prompt)
+        return self._env_budgets(env_id).history.instruction(system_prompt)
 
     def encode(self, episode: Trajectory) -> list[TokenTrace] | None:
         """Return the tokens of an episode that another policy played, as this one would read it.
 
         None if a turn, or the tokens in view, would be beyond this policy's budgets.
         """
-        budgets, most = self._budgets_of(episode.env_id), self._most_tokens(episode.env_id)
+        budgets, most = self._env_budgets(episode.env_id), self._most_tokens(episode.env_id)
         traces = self.chat.tokenize_trajectory(episode, budgets.history)
         turns = [turn for trace in traces for turn in trace.sampled_turns()]
         if max(map(len, turns), default=0) > budgets.max_tokens_per_turn:
@@ -182,7 +185,7 @@ class ModelPolicy(Policy):
 
     def _most_tokens(self, env_id: str) -> int | None:
         """Return the most tokens in view at once in an environment's episodes."""
-        limits = (self._budgets_of(env_id).max_tokens_per_episode, self.backend.max_length)
+        limits = (self._env_budgets(env_id).max_tokens_per_episode, self.backend.max_length)
         return min((limit for limit in limits if limit is not None), default=None)
 
     def begin_batch(
@@ -249,7 +252,7 @@ class ModelPolicy(Policy):
 
     def _read(self, episode: Episode) -> int:
         """Encode the next turn's view of an episode and return the tokens left to sample."""
-        budgets = self._budgets_of(episode.trajectory.env_id)
+        budgets = self._env_budgets(episode.trajectory.env_id)
         tokens = self._histories.get(episode.key)
         if tokens is None:
             tokens = self._histories[episode.key] = TokenHistory(

@@ -120,7 +120,7 @@ def open_policy(
             budgets,
             name=args.policy,
             seed=seed,
-            sampling=Sampling.of(args),
+            sampling=Sampling.from_args(args),
         )
 
 

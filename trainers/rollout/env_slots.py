@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from trainers.rollout.policy import Episode, Reply
 from wrappers import TextVectorEnv
 from wrappers.schedules import HorizonSchedule
@@ -43,11 +43,11 @@ class Capacity:
     free: int
 
 
-def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
+def task_env(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
     """Return the environment that plays a task."""
     if isinstance(envs, TextVectorEnv):
         return envs
-    name = scenario_of(task_id)
+    name = scenario_name(task_id)
     if name not in envs:
         raise ValueError(
             f"task {task_id!r} belongs to none of the environments {sorted(envs)}; the mapping's "
@@ -56,12 +56,12 @@ def env_of(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> T
     return envs[name]
 
 
-def schedule_of(
+def task_schedule(
     task_id: str, schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None
 ) -> HorizonSchedule | None:
     """Return the schedule of a task's episodes."""
     if isinstance(schedule, Mapping):
-        return schedule.get(scenario_of(task_id))
+        return schedule.get(scenario_name(task_id))
     return schedule
 
 

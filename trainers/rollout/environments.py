@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from agentgym_envs.core import TextEnv
 from agentgym_envs.core.item_ids import is_item_file, read_item_ids
-from agentgym_envs.core.tasks import TaskSet, scenario_of
+from agentgym_envs.core.tasks import TaskSet, scenario_name
 from agentgym_envs.errors import NoExpert, UnknownTask, for_each
 from agentgym_envs.registration.registry import check_kwargs, distinct_names
 from agentgym_envs.trajectories.agenttraj import UNNAMED
@@ -171,7 +171,7 @@ class Environments:
     def schedule(self, args: HorizonArguments) -> HorizonSchedule | Schedules | None:
         """Return the horizon's schedule, or one for each environment, as `Rollout` takes it."""
         check_names(args, self.env_ids)
-        schedules = self._by_name(args.schedule_of)
+        schedules = self._by_name(args.env_schedule)
         self._check_reached(args, schedules)
         return self._for_rollout(schedules)
 
@@ -197,10 +197,10 @@ class Environments:
             self._check_expert(name)
         return self._for_rollout(starts)
 
-    def _by_name(self, schedule_of: Callable[[str], HorizonSchedule | None]) -> Schedules:
+    def _by_name(self, env_schedule: Callable[[str], HorizonSchedule | None]) -> Schedules:
         """Return the schedules by environment, of those that have one."""
         ids = zip(self.vectors, self.env_ids, strict=True)
-        schedules = {name: schedule_of(env_id) for name, env_id in ids}
+        schedules = {name: env_schedule(env_id) for name, env_id in ids}
         return {name: schedule for name, schedule in schedules.items() if schedule is not None}
 
     def _for_rollout(self, schedules: Schedules) -> HorizonSchedule | Schedules | None:
@@ -302,11 +302,11 @@ class Environments:
             start: from 0 to below 1; another one gives other tasks.
         """
         weights = self.weights if weighted else None
-        return spread(ids, count, weights, self.kind_of, start=start)
+        return spread(ids, count, weights, self.task_kind, start=start)
 
-    def kind_of(self, task_id: str) -> tuple[str, str]:
-        """Return the kind of a task, by `TaskSet.kind_of`."""
-        return self._probes[scenario_of(task_id)].task_set.kind_of(task_id)
+    def task_kind(self, task_id: str) -> tuple[str, str]:
+        """Return the kind of a task, by `TaskSet.task_kind`."""
+        return self._probes[scenario_name(task_id)].task_set.task_kind(task_id)
 
     def check_right_answers(self) -> None:
         """Raise `UsageError` unless every environment knows the right answers of its tasks."""
@@ -323,7 +323,7 @@ class Environments:
 
     def check_experts(self, task_ids: Iterable[str]) -> None:
         """Raise `UsageError` unless there is an expert for a task of each subtask."""
-        of_subtask = {(scenario_of(task), self.kind_of(task)[0]): task for task in task_ids}
+        of_subtask = {(scenario_name(task), self.task_kind(task)[0]): task for task in task_ids}
         without: dict[str, NoExpert] = {}
         for (name, _), task in of_subtask.items():
             probe = self._probes[name]
@@ -374,7 +374,7 @@ class Environments:
 
     def right_answer(self, task_id: str) -> tuple[str, str]:
         """Return the action that gives a training task's right answer, and the answer."""
-        env: Any = self._probes[scenario_of(task_id)]
+        env: Any = self._probes[scenario_name(task_id)]
         env.reset(options={"task_id": task_id})
         answer: tuple[str, str] = env.right_answer()
         return answer
@@ -387,13 +387,13 @@ class Environments:
             probe.close()
 
 
-def check_of_environments(episodes: Iterable[Trajectory], environments: Environments) -> None:
+def environment_check(episodes: Iterable[Trajectory], environments: Environments) -> None:
     """Raise `UsageError` if saved episodes are of none of the environments.
 
     Conversations that name no task may be of any environment.
     """
     with_tasks = [episode for episode in episodes if episode.env_id]
-    scenarios = {scenario_of(episode.task_id) for episode in with_tasks}
+    scenarios = {scenario_name(episode.task_id) for episode in with_tasks}
     if scenarios and not scenarios & set(environments.names):
         named, played = ", ".join(sorted(scenarios)), ", ".join(environments.names.values())
         # An episode of an environment that is not here has the bare name in place of an id.
@@ -407,7 +407,7 @@ def check_of_environments(episodes: Iterable[Trajectory], environments: Environm
         raise UsageError(f"`data` holds episodes of {named}, and `env` is {played}; {remedy}")
 
 
-def mixture_of(
+def build_mixture(
     scenarios: Iterable[str], environments: Environments | None, *, seed: int | None
 ) -> Mixture | None:
     """Return the mixture of training rows, or None where all are of one environment.
@@ -475,7 +475,7 @@ def _known(labels: Sequence[str | int], tasks: TaskSet, split: str) -> list[str 
 def _lists(label: str | int, env_name: str) -> bool:
     """Return whether a label is a file of item ids of an environment."""
     return is_item_file(label) and all(
-        scenario_of(item) == env_name for item in read_item_ids(str(label))
+        scenario_name(item) == env_name for item in read_item_ids(str(label))
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agentgym_envs.core.tasks import scenario_of, spread_over_kinds
+from agentgym_envs.core.tasks import scenario_name, spread_over_kinds
 from trainers.tokens.seeds import batch_seed
 
 Key = TypeVar("Key")
@@ -99,7 +99,7 @@ def spread(
     ids: Sequence[str],
     count: int,
     weights: Mapping[str, int] | None = None,
-    kind_of: Callable[[str], Any] = _one_kind,
+    task_kind: Callable[[str], Any] = _one_kind,
     *,
     start: float = 0.0,
 ) -> list[str]:
@@ -110,14 +110,14 @@ def spread(
         count: 0, or a larger number than there are, takes all.
         weights: of the environments, by the name in front of the ids; by default all alike. Where
             one has fewer tasks than its share, the others have more.
-        kind_of: see `agentgym_envs.core.tasks.spread_over_kinds`; by default all are of one kind.
+        task_kind: see `agentgym_envs.core.tasks.spread_over_kinds`; by default all are of one kind.
         start: see there.
     """
     if count == 0 or count >= len(ids):
         return list(ids)
     groups: dict[str, list[str]] = {}
     for task_id in ids:
-        groups.setdefault(scenario_of(task_id), []).append(task_id)
+        groups.setdefault(scenario_name(task_id), []).append(task_id)
     numbers = dict.fromkeys(groups, 0)
     for name in draw_order({name: (weights or {}).get(name, 1) for name in groups}):
         if sum(numbers.values()) == count:
@@ -126,7 +126,7 @@ def spread(
     return [
         task_id
         for name, group in groups.items()
-        for task_id in spread_over_kinds(group, numbers[name], kind_of, start=start)
+        for task_id in spread_over_kinds(group, numbers[name], task_kind, start=start)
     ]
 
 
@@ -134,7 +134,7 @@ def repeated(
     ids: Sequence[str],
     count: int,
     weights: Mapping[str, int] | None = None,
-    kind_of: Callable[[str], Any] = _one_kind,
+    task_kind: Callable[[str], Any] = _one_kind,
 ) -> list[str]:
     """Return `count` task ids that go round those of each environment, which has its share.
 
@@ -143,10 +143,10 @@ def repeated(
     """
     groups: dict[str, list[str]] = {}
     for task_id in ids:
-        groups.setdefault(scenario_of(task_id), []).append(task_id)
+        groups.setdefault(scenario_name(task_id), []).append(task_id)
     numbers = shares(count, {name: (weights or {}).get(name, 1) for name in groups})
     chosen: list[str] = []
     for name, group in groups.items():
         rounds, rest = divmod(numbers[name], len(group))
-        chosen += group * rounds + (spread(group, rest, kind_of=kind_of) if rest else [])
+        chosen += group * rounds + (spread(group, rest, task_kind=task_kind) if rest else [])
     return chosen

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.rollout.branching import Play
 from trainers.tokens.seeds import batch_seed
@@ -40,7 +40,7 @@ class DynamicSampling:
     ) -> None:
         self._of_scenario: dict[str, list[str]] = {}
         for task in dict.fromkeys(tasks):
-            self._of_scenario.setdefault(scenario_of(task), []).append(task)
+            self._of_scenario.setdefault(scenario_name(task), []).append(task)
         self._size, self._most, self._rewards_of, self._seed = group_size, most, rewards_of, seed
 
     def run(
@@ -91,4 +91,4 @@ class DynamicSampling:
 
 
 def _scenario(group: Sequence[Trajectory]) -> str:
-    return scenario_of(group[0].task_id)
+    return scenario_name(group[0].task_id)

@@ -22,7 +22,7 @@ from agentgym_envs.core import UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectories.trajectory import Status, Trajectory
 from trainers.rollout.branching import Branch
-from trainers.rollout.env_slots import Capacity, EnvSlots, Pause, env_of, schedule_of, wait_for
+from trainers.rollout.env_slots import Capacity, EnvSlots, Pause, task_env, task_schedule, wait_for
 from trainers.rollout.policy import Episode, Failure, Policy, PolicyAnswer, Stop
 from wrappers import FailureRules, TextVectorEnv
 from wrappers.failures import EpisodeRetries, Machinery
@@ -263,7 +263,7 @@ class Batch:
     def _enlist(self, index: int, global_step: int) -> None:
         """Let a task wait for a slot."""
         task_id = self._task_ids[index]
-        env = env_of(task_id, self._rollout.envs)
+        env = task_env(task_id, self._rollout.envs)
         if id(env) not in self._groups:
             slots = list(range(env.num_envs))
             retry = self._rollout.machinery.retry
@@ -273,7 +273,7 @@ class Batch:
             self._groups[id(env)] = EnvSlots(env, slots, env_ids, prompts)
         self._groups[id(env)].waiting.append(index)
         horizon, start = (
-            schedule_of(task_id, schedules)
+            task_schedule(task_id, schedules)
             for schedules in (self._rollout.schedule, self._rollout.starts)
         )
         self._steps[index] = global_step
@@ -472,4 +472,4 @@ class Batch:
             callback(trajectory)
 
     def _group_of(self, index: int) -> EnvSlots:
-        return self._groups[id(env_of(self._task_ids[index], self._rollout.envs))]
+        return self._groups[id(task_env(self._task_ids[index], self._rollout.envs))]

@@ -19,7 +19,7 @@ from huggingface_hub import ModelCard, ModelCardData, try_to_load_from_cache
 
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.registration.registry import short_env_name
-from trainers.options.models import BASE, base_of_adapter
+from trainers.options.models import BASE, adapter_base
 from trainers.runs.folder import CURVE_FILE, SUMMARY_FILE, read_json, read_metrics, read_run
 from trainers.runs.success import (
     Measured,
@@ -75,7 +75,7 @@ class BaseModel:
     licence: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str | None) -> BaseModel:
+    def from_name(cls, name: str | None) -> BaseModel:
         """Return a model's facts from its folder's card, or from the hub's in the local cache.
 
         `name` is a folder or an id; None or `""` for a model that was made in memory.
@@ -121,7 +121,7 @@ def write_card(
     card = _Card(read_run(run), run, algorithm, base, global_step, title, tuple(tags))
     content = card.content(
         has_curve_file=(folder / CURVE_FILE).is_file(),
-        has_base=base_of_adapter(str(folder)) == str(folder / BASE),
+        has_base=adapter_base(str(folder)) == str(folder / BASE),
     )
     write_atomically(folder / CARD_FILE, content)
 

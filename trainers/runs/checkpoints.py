@@ -35,7 +35,7 @@ def write_checksums(checkpoint: Path) -> None:
     )
 
 
-def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:
+def find_damage(checkpoint: Path, *, check: bool = True) -> str | None:
     """Return the damage of a checkpoint in words, or None where it is intact.
 
     With `check`, all files are read and their checksums compared. Checkpoints without any are
@@ -63,7 +63,7 @@ def damage_of(checkpoint: Path, *, check: bool = True) -> str | None:
     return f"lacks {missing[0]}" if missing else f"has a damaged {wrong[0]}"
 
 
-def processes_of(checkpoint: Path) -> int:
+def count_processes(checkpoint: Path) -> int:
     """Return the number of processes that saved a checkpoint: each has a file of random numbers."""
     return len(list(checkpoint.glob("rng_state*.pth")))
 
@@ -74,7 +74,7 @@ def last_checkpoint(folder: Path, *, check: bool = True) -> Path | None:
     With `check`, checksums are compared, and a line printed for each damaged checkpoint.
     """
     for path in reversed(checkpoints(folder).values()):
-        damage = damage_of(path, check=check)
+        damage = find_damage(path, check=check)
         if damage is not None:
             if check:
                 print(f"{path} {damage} and is passed over", flush=True)

@@ -114,7 +114,7 @@ def end_run(folder: str | Path, *, global_step: int, weights_step: int) -> None:
     write_json(Path(folder) / RUN_FILE, {**read_run(folder), "ended": ended})
 
 
-def step_of_model(name: str | Path) -> int | None:
+def model_step(name: str | Path) -> int | None:
     """Return the optimizer step of a model's weights, or None if no run here made it.
 
     `name` is a checkpoint, a run's folder, or a folder of a model within one; a hub's id is none.

@@ -198,7 +198,7 @@ class WeightChanges(TrainerCallback):  # type: ignore[misc]
         """Warn where a step of the learning rate changes few weights."""
         if not state.is_world_process_zero:
             return
-        start = sample_of_weights(model)
+        start = weight_sample(model)
         if self._log:
             self._start = start
         if start is None or start.dtype not in (torch.bfloat16, torch.float16):
@@ -221,12 +221,12 @@ class WeightChanges(TrainerCallback):  # type: ignore[misc]
         """Add the share to one entry, where `log` is set."""
         if logs is None or self._start is None or not state.is_world_process_zero:
             return
-        now = sample_of_weights(model)
+        now = weight_sample(model)
         if now is not None and now.shape == self._start.shape:
             logs[CHANGED] = share_changed(self._start, now)
 
 
-def sample_of_weights(model: Any) -> torch.Tensor | None:
+def weight_sample(model: Any) -> torch.Tensor | None:
     """Return (N,) trained weights of the commonest precision, N <= 1M, or None.
 
     Of weights that are split among processes, this one's part is sampled.

@@ -237,7 +237,7 @@ class TrajectoryFiles(TrainerCallback):  # type: ignore[misc]
         self._waiting: deque[Future[None]] = deque()
 
     @classmethod
-    def of(cls, args: Any, rollout: RolloutArguments) -> TrajectoryFiles:
+    def from_args(cls, args: Any, rollout: RolloutArguments) -> TrajectoryFiles:
         """Return the files of a trainer's process, with a suffix where several play."""
         suffix = f"_rank{args.process_index}" if args.world_size > 1 else ""
         return cls(

@@ -95,7 +95,7 @@ class RoundFiles:
         self._end = EPISODES + compress * COMPRESSED
         self.base = self.folder / TRAJECTORIES / f"base_000000{self._end}"
 
-    def of(self, number: int) -> Path:
+    def round_folder(self, number: int) -> Path:
         """Return a round's folder."""
         return self.folder / f"round_{number}"
 
@@ -105,7 +105,7 @@ class RoundFiles:
 
     def read(self, number: int) -> Round | None:
         """Return a round's record, or None where it is not finished."""
-        record = read_json(self.of(number) / ROUND_FILE)
+        record = read_json(self.round_folder(number) / ROUND_FILE)
         return Round(**record) if record else None
 
     def last_step(self) -> int:
@@ -117,7 +117,7 @@ class RoundFiles:
 
     def write(self, done: Round) -> None:
         """Record that a round is finished."""
-        write_json(self.of(done.number) / ROUND_FILE, asdict(done))
+        write_json(self.round_folder(done.number) / ROUND_FILE, asdict(done))
 
     def log(self, done: Round) -> None:
         """Write a round's lines to `metrics.jsonl` in place of those from this round on."""

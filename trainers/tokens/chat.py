@@ -14,7 +14,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory, Turn
-from trainers.history.views import History, LastTurns, View, view_of
+from trainers.history.views import History, LastTurns, View, next_view
 from trainers.tokens.chat_template import TemplateParts, Unsuitable, probe_template
 from trainers.tokens.encoding import Piece, PieceEncoder
 from trainers.tokens.rendering import Rendering
@@ -100,13 +100,13 @@ class ChatFormat:
         Raises:
             ValueError: there is no template, it cannot be used, or it reads no such variable.
         """
-        template = template_of(tokenizer) if chat_template is None else chat_template
+        template = require_template(tokenizer) if chat_template is None else chat_template
         template = with_settings(template, template_kwargs or {})
         try:
             frames = probe_template(tokenizer, template)
             return ChatFormat(tokenizer, frames, _form_of(tokenizer, frames))
         except Unsuitable as error:
-            return RenderedChat.of(tokenizer, template, reason=str(error))
+            return RenderedChat.from_template(tokenizer, template, reason=str(error))
 
     @property
     def thinks(self) -> bool:
@@ -205,7 +205,7 @@ class ChatFormat:
     def ids_after(self, trajectory: Trajectory, history: History = ALL_TURNS) -> list[int]:
         """Return the ids of the policy's next view, after an episode with traces."""
         ids, whole = self.turn_ids(trajectory.prefix, trajectory.traces), trajectory.whole()
-        return self.view_ids(whole, view_of(history, whole), ids)
+        return self.view_ids(whole, next_view(history, whole), ids)
 
     def turn_ids(self, prefix: Sequence[Turn], traces: Sequence[TokenTrace]) -> list[list[int]]:
         """Return the ids of each turn: encoded of an expert's, then as they were sampled."""
@@ -236,7 +236,7 @@ class ChatFormat:
                 turns=trajectory.turns[:index],
                 final_observation=turn.observation,
             )
-            grow(traces, self.view_ids(so_far, view_of(history, so_far), sampled))
+            grow(traces, self.view_ids(so_far, next_view(history, so_far), sampled))
             ids = self.action_ids(turn.completion)
             if turn.trained:
                 traces[-1].append_action(ids, [0.0] * len(ids))
@@ -291,7 +291,7 @@ def grow(traces: list[TokenTrace], prompt_ids: list[int]) -> None:
         traces.append(TokenTrace(list(prompt_ids)))
 
 
-def template_of(tokenizer: PreTrainedTokenizerBase) -> str:
+def require_template(tokenizer: PreTrainedTokenizerBase) -> str:
     """Return a tokenizer's chat template, or raise `ValueError` if it has none."""
     if not tokenizer.chat_template:
         raise ValueError(
@@ -360,7 +360,9 @@ class RenderedChat(ChatFormat):
         )
 
     @classmethod
-    def of(cls, tokenizer: PreTrainedTokenizerBase, template: str, *, reason: str) -> RenderedChat:
+    def from_template(
+        cls, tokenizer: PreTrainedTokenizerBase, template: str, *, reason: str
+    ) -> RenderedChat:
         """Return the chats of a template to which ids cannot be appended, for this `reason`.
 
         Raises `ValueError` if conversations cannot be rendered either.

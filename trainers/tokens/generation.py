@@ -45,7 +45,7 @@ class Sampling:
             raise ValueError(f"min_p must be in 0..1, got {self.min_p}")
 
     @classmethod
-    def of(cls, options: Any) -> Sampling:
+    def from_args(cls, options: Any) -> Sampling:
         """Return how TRL's config, or a command's options, cut the distribution."""
         return cls(top_k=options.top_k, top_p=options.top_p, min_p=options.min_p or 0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory, Turn
-from trainers.history.views import History, view_of
+from trainers.history.views import History, next_view
 from trainers.tokens.chat import ALL_TURNS, ChatFormat, grow
 from trainers.tokens.generation import Generated
 
@@ -57,7 +57,7 @@ class TokenHistory:
     def observe(self, episode: Trajectory) -> bool:
         """Encode the next turn's view, or return False if it leaves no room for an answer."""
         episode = episode.whole()
-        ids = self.chat.view_ids(episode, view_of(self.history, episode), self._sampled)
+        ids = self.chat.view_ids(episode, next_view(self.history, episode), self._sampled)
         if self.max_tokens is not None and len(ids) >= self.max_tokens:
             return False
         grow(self.traces, ids)

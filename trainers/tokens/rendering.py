@@ -111,7 +111,7 @@ class Rendering:
 
     def _message(self, completion: str) -> dict[str, str]:
         """Return a turn as the template takes it: its thought's tags are no content."""
-        parts = Completion.of(completion)
+        parts = Completion.parse(completion)
         if parts.thought is None:
             return {"content": self._marked(completion)}
         thought, answer = self._marked(parts.thought), self._marked(parts.answer)

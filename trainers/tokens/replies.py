@@ -32,7 +32,7 @@ class Completion:
     answer: str
 
     @classmethod
-    def of(cls, text: str) -> Completion:
+    def parse(cls, text: str) -> Completion:
         """Split a text, which may begin within a thought that the template has opened."""
         head, closing, answer = text.rpartition(CLOSING)
         head = head if closing else text
@@ -67,7 +67,7 @@ class ReplyForm:
 
     def write(self, text: str, encoder: PieceEncoder) -> list[Piece]:
         """Return a turn's text, with or without a thought, in the form of the policy's turns."""
-        parts = Completion.of(text)
+        parts = Completion.parse(text)
         if parts.thought is None:
             return [Piece(self.bare), encoder.content(text)]
         if self.is_quiet:

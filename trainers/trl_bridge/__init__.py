@@ -18,7 +18,7 @@ from trainers.trl_bridge.batch import (
     EpisodeBatch,
     Rows,
     labelled_dataset,
-    rows_of,
+    make_rows,
     task_dataset,
 )
 from trainers.trl_bridge.offline import (
@@ -38,7 +38,7 @@ __all__ = [
     "Rows",
     "labelled_dataset",
     "make_rollout_func",
-    "rows_of",
+    "make_rows",
     "saved_order",
     "task_dataset",
 ]

@@ -16,7 +16,7 @@ from accelerate.utils import gather_object
 from datasets import Dataset
 from torch.nn.utils.rnn import pad_sequence
 
-from agentgym_envs.core.tasks import scenario_of
+from agentgym_envs.core.tasks import scenario_name
 from agentgym_envs.trajectories.trajectory import TokenTrace, Trajectory
 from trainers.credit.advantages import environments_that_vary, whiten_by_environment
 from trainers.trl_bridge.layout import Sizes
@@ -90,7 +90,7 @@ def labelled_dataset(rows: Sequence[dict[str, Any]]) -> Dataset:
     )
 
 
-def rows_of(
+def make_rows(
     trajectories: Sequence[Trajectory],
     *,
     filler_id: int,
@@ -173,7 +173,7 @@ class EpisodeBatch:
     num_environments: int
 
     @classmethod
-    def of(cls, trainer: Any, batch: dict[str, Any]) -> EpisodeBatch:
+    def from_batch(cls, trainer: Any, batch: dict[str, Any]) -> EpisodeBatch:
         """Return the episodes of TRL's last batch, and mask those without a reward in it."""
         accelerator, trajectories = trainer.accelerator, trainer.trajectories
         rewards, device = trainer.episode_rewards, batch["completion_mask"].device
@@ -188,7 +188,7 @@ class EpisodeBatch:
             row_rewards = rewards[first + episode_of_row.clamp(min=0)]
             leave_out_unrewarded(batch, row_rewards, reduce_sum=reduce_sum)
         is_training = trainer.model.training
-        numbers = environments_of(trajectories, trainer.environment_names)
+        numbers = episode_environments(trajectories, trainer.environment_names)
         return cls(
             trajectories=trajectories,
             rewards=rewards,
@@ -261,19 +261,19 @@ class EpisodeBatch:
         return ~self.local(self.rewards).isnan()
 
 
-def environments_of(trajectories: Sequence[Trajectory], names: Mapping[str, str]) -> list[int]:
+def episode_environments(trajectories: Sequence[Trajectory], names: Mapping[str, str]) -> list[int]:
     """Return the number of each episode's environment."""
     if len(names) == 1:
         return [0] * len(trajectories)
     numbers = {name: number for number, name in enumerate(names)}
-    return [numbers[scenario_of(trajectory.task_id)] for trajectory in trajectories]
+    return [numbers[scenario_name(trajectory.task_id)] for trajectory in trajectories]
 
 
 def rows_of_all(trainer: Any, trajectories: Sequence[Trajectory]) -> Rows:
     """Return a batch's rows, as many in each process."""
 
     def rows(at_least: int = 0) -> Rows:
-        return rows_of(
+        return make_rows(
             trajectories,
             filler_id=trainer.processing_class.pad_token_id,
             multiple_of=trainer.args.steps_per_generation,
@@ -450,7 +450,7 @@ def _cheaper(batch: dict[str, Any], size: int, hidden_size: int) -> list[list[in
     prompt_width = batch["prompt_ids"].size(1)
     ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], dim=1)
     mask = torch.cat([batch["prompt_mask"], batch["completion_mask"]], dim=1)
-    sizes = Sizes.of(ids, mask, prompt_width, hidden_size)
+    sizes = Sizes.measure(ids, mask, prompt_width, hidden_size)
     signal = has_signal(batch).tolist()
     by_length = sorted(range(len(ids)), key=lambda row: -sizes.lengths[row] * signal[row])
     with_signal = [row for row in by_length if signal[row]]

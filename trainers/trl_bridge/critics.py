@@ -16,10 +16,10 @@ import torch
 from torch import nn
 from transformers import TrainerCallback
 
-from trainers.models.critic import STATE_FILE, Critic, backbone_of, clipped_value_loss
+from trainers.models.critic import STATE_FILE, Critic, clipped_value_loss, get_backbone
 from trainers.trl_bridge.batch import padded, trim_padding
 from trainers.trl_bridge.layout import Layout
-from trainers.trl_bridge.passes import layout_of, sampling_mode
+from trainers.trl_bridge.passes import pass_layout, sampling_mode
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class CriticMixin:
         self.critic_moves_policy = moves_policy and self.critic_reads_policy
         self._value_sums = torch.zeros(3, device=self.accelerator.device)
         if critic.model is not None and self.args.gradient_checkpointing:
-            backbone_of(critic.model).gradient_checkpointing_enable(
+            get_backbone(critic.model).gradient_checkpointing_enable(
                 self.args.gradient_checkpointing_kwargs
             )
         self.parts.append(_CriticState(critic, self.args))
@@ -72,7 +72,7 @@ class CriticMixin:
 
     # Values -----------------------------------------------------------------------------------
 
-    def values_of(self: Any, batch: dict[str, Any]) -> torch.Tensor:
+    def predict_values(self: Any, batch: dict[str, Any]) -> torch.Tensor:
         """Return (R, T) float32 values of the states before each token, without gradient."""
         lengths = batch["prompt_mask"].sum(dim=1) + batch["completion_mask"].sum(dim=1)
         values = torch.zeros(batch["completion_ids"].shape, device=lengths.device)
@@ -104,12 +104,12 @@ class CriticMixin:
 
     def _backbone(self: Any) -> Any:
         if self.critic_reads_policy:
-            return backbone_of(self.accelerator.unwrap_model(self.model))
-        return backbone_of(self.critic.model)
+            return get_backbone(self.accelerator.unwrap_model(self.model))
+        return get_backbone(self.critic.model)
 
     def _hidden(self: Any, rows: dict[str, Any]) -> torch.Tensor:
         ids = torch.cat([rows["prompt_ids"], rows["completion_ids"]], dim=1)
-        layout = Layout.of(_mask(rows))
+        layout = Layout.from_mask(_mask(rows))
         with self.accelerator.autocast():
             output = self._backbone()(input_ids=layout.pack(ids), use_cache=False)
         return layout.unpack(output.last_hidden_state, ids.size(1))
@@ -135,7 +135,7 @@ class CriticMixin:
                 policy_loss = super().loss_of_pass(model, inputs)  # type: ignore[misc]
             ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], dim=1)
             columns = inputs["completion_ids"].size(1)
-            layout = layout_of(model, ids, _mask(inputs), columns, aux_loss=self.aux_loss_enabled)
+            layout = pass_layout(model, ids, _mask(inputs), columns, aux_loss=self.aux_loss_enabled)
             hidden_states = [layout.unpack(one, ids.size(1)) for one in hidden_states]
         if moves_policy or not self.critic_reads_policy:
             hidden = hidden_states[0] if hidden_states else self._hidden(inputs)

@@ -48,7 +48,7 @@ class Layout:
     branches: torch.Tensor | None = None
 
     @classmethod
-    def of(cls, mask: torch.Tensor) -> Layout:
+    def from_mask(cls, mask: torch.Tensor) -> Layout:
         """Lay out rows with the given mask, each in a row of its own."""
         width = max(int(mask.sum(dim=1).max()), 1)
         order = torch.argsort((mask == 0).to(torch.int8), dim=1, stable=True)[:, :width]
@@ -69,10 +69,10 @@ class Layout:
             prompt_width: the first columns, which hold the prompts.
             hidden_size: of the model; the smaller, the more of a pass is attention.
         """
-        sizes = Sizes.of(ids, mask, prompt_width, hidden_size)
+        sizes = Sizes.measure(ids, mask, prompt_width, hidden_size)
         groups = list(sizes.groups(range(len(ids))).values())
         if not sizes.is_worth_sharing(groups):
-            return cls.of(mask)
+            return cls.from_mask(mask)
         width = sizes.shared_width(groups)
         source = torch.full((len(groups), width), _PAD)
         positions, branches = torch.zeros_like(source), source.clone()
@@ -158,7 +158,7 @@ class Sizes:
     hidden_size: int
 
     @classmethod
-    def of(
+    def measure(
         cls, ids: torch.Tensor, mask: torch.Tensor, prompt_width: int, hidden_size: int
     ) -> Sizes:
         """Measure (B, L) padded rows, whose first columns hold the prompts."""

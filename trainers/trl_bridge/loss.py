@@ -428,7 +428,7 @@ class PolicyMeasures:
         logps: torch.Tensor
         if "old_per_token_logps" in batch:
             logps = batch["old_per_token_logps"]
-        elif Sampling.of(self._trainer.args).is_cut or self._trainer.max_staleness:
+        elif Sampling.from_args(self._trainer.args).is_cut or self._trainer.max_staleness:
             logps = self._pass_over(*(batch[name] for name in names))[0]
         else:
             logps = batch["sampling_per_token_logps"]

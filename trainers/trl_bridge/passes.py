@@ -135,7 +135,7 @@ def compact_logprobs(
     logps, entropies, aux_losses = [], [], []
     for chunk in order.split(batch_size or len(order)):
         ids, mask = input_ids[chunk], attention_mask[chunk]
-        layout = layout_of(model, ids, mask, logits_to_keep, aux_loss=compute_aux_loss)
+        layout = pass_layout(model, ids, mask, logits_to_keep, aux_loss=compute_aux_loss)
         packed = layout.pack(ids)
         # An aux loss counts tokens by the mask; attention needs none.
         logp, entropy, aux_loss = compute(
@@ -159,7 +159,7 @@ def compact_logprobs(
     )
 
 
-def layout_of(
+def pass_layout(
     model: Any,
     ids: torch.Tensor,
     mask: torch.Tensor,
@@ -174,7 +174,7 @@ def layout_of(
     """
     config = getattr(model, "module", model).config.get_text_config(decoder=True)
     if aux_loss or other_kinds(config) or config._attn_implementation not in ("sdpa", "eager"):
-        return Layout.of(mask)
+        return Layout.from_mask(mask)
     return Layout.sharing(ids, mask, ids.size(1) - num_completion_columns, config.hidden_size)
 
 

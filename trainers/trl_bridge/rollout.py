@@ -8,7 +8,7 @@ from typing import Any
 
 from trainers.credit.rewards import episode_columns, episode_metrics, reward_columns
 from trainers.rollout.rollout import Rollout
-from trainers.trl_bridge.batch import rows_of
+from trainers.trl_bridge.batch import make_rows
 from trainers.trl_bridge.passes import sampling_mode
 
 RolloutFunc = Callable[[list[str], Any], dict[str, Any]]
@@ -34,7 +34,7 @@ def make_rollout_func(rollout: Rollout) -> RolloutFunc:
                 temperature=trainer.args.temperature,
                 stream=(trainer.args.process_index, step, next(batches)),
             )
-        rows = rows_of(trajectories, filler_id=trainer.processing_class.pad_token_id)
+        rows = make_rows(trajectories, filler_id=trainer.processing_class.pad_token_id)
         if rows.episode_of_row != list(range(len(prompts))):
             raise ValueError(
                 "an episode has several traces (its history, or a chat template that changes "

@@ -156,7 +156,7 @@ class RolloutWorker:
         self.metrics_queue.put(episode_metrics(rewards=rewards, **columns))
         for first in range(0, len(episodes), size):
             group_id = number * self._groups_at_once + first // size
-            for sample in samples_of(episodes[first : first + size], version, group_id):
+            for sample in group_samples(episodes[first : first + size], version, group_id):
                 self._put(sample)
 
     def _put(self, sample: RolloutSample) -> None:
@@ -179,7 +179,7 @@ class _Stopped(Exception):
     """The worker is stopping."""
 
 
-def samples_of(
+def group_samples(
     group: Sequence[Trajectory], model_version: int, group_id: int
 ) -> list[RolloutSample]:
     """Return the samples of a group of episodes of one task, without those that have no reward."""

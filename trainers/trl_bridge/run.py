@@ -26,14 +26,14 @@ from trainers.models.bases import keep_merged_start, load_base, save_base
 from trainers.models.loading import inputs_left_to_autocast
 from trainers.options.errors import UsageError, explain_refusals
 from trainers.options.models import START
-from trainers.plans import print_end, title_of
+from trainers.plans import algorithm_title, print_end
 from trainers.runs.card import BaseModel, write_card
 from trainers.runs.checkpoints import (
     CHECKPOINT,
     check_optimizer,
-    damage_of,
+    count_processes,
+    find_damage,
     last_checkpoint,
-    processes_of,
     write_checksums,
 )
 from trainers.runs.folder import read_run, write_patiently
@@ -114,7 +114,7 @@ class RunMixin:
             end = self.args, self.state, self.control
             if self.is_world_process_zero():
                 print_end(
-                    title_of(self),
+                    algorithm_title(self),
                     self.args.output_dir,
                     global_step=self.state.global_step,
                     weights_step=weights_step(*end),
@@ -272,7 +272,7 @@ class RunMixin:
         """Save a checkpoint of the last step that was taken, if there is none and it can be."""
         if not self.can_save:
             return
-        if damage_of(self._checkpoint_folder(), check=False) is not None:
+        if find_damage(self._checkpoint_folder(), check=False) is not None:
             self._save_checkpoint(self.model_wrapped, trial=None)
         self.control = self.callback_handler.on_save(self.args, self.state, self.control)
 
@@ -319,7 +319,7 @@ class RunMixin:
     def _load_rng_state(self: Any, checkpoint: str | None) -> None:
         super()._load_rng_state(checkpoint)  # type: ignore[misc]
         self._step_rng = _rng_states()
-        saved_by = processes_of(Path(checkpoint)) if checkpoint is not None else 0
+        saved_by = count_processes(Path(checkpoint)) if checkpoint is not None else 0
         whole = not self.args.save_on_each_node  # else the folder here holds this machine's alone
         if whole and saved_by not in (0, self.args.world_size) and self.is_world_process_zero():
             logger.warning(
@@ -383,7 +383,7 @@ class RunMixin:
             folder,
             self.args.output_dir,
             algorithm=self._algorithm,
-            base=BaseModel.of(getattr(self.model.config, "_name_or_path", None)),
+            base=BaseModel.from_name(getattr(self.model.config, "_name_or_path", None)),
             global_step=int(step)
             if is_checkpoint
             else weights_step(self.args, self.state, self.control),
@@ -429,7 +429,7 @@ def _explaining_damage(checkpoint: str) -> Iterator[None]:
         except UsageError:  # it names the fault
             raise
         except _LOAD_ERRORS as error:
-            damage = damage_of(Path(checkpoint))
+            damage = find_damage(Path(checkpoint))
             if damage is None:
                 raise
             raise UsageError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, product_of
+from agentgym_envs.webshop.catalogue import EMBEDDED, SHOP, make_product
 from worlds.packing import named, packed, write_rows
 from worlds.webshop.asking import make_goals
 from worlds.webshop.products import make_claims, make_products
@@ -52,7 +52,7 @@ def generate(seed: int) -> tuple[list[tuple[object, ...]], list[list[object]]]:
     """Make the rows of a seed's products and goals."""
     made = make_products(seed)
     rows = [product.row for product in made]
-    products = [product_of(*row) for row in rows]  # type: ignore[arg-type]
+    products = [make_product(*row) for row in rows]  # type: ignore[arg-type]
     return rows, make_goals(made, products, seed)
 
 

@@ -50,13 +50,13 @@ def check_length(name: str, values: Sequence[Any], num_envs: int) -> None:
         )
 
 
-def options_of(index: int, options: Mapping[str, Any]) -> dict[str, Any]:
+def slot_options(index: int, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return one slot's options: its entry of each list, and the common values, without None."""
     mine = {key: v[index] if isinstance(v, list) else v for key, v in options.items()}
     return {key: value for key, value in mine.items() if value is not None}
 
 
-def seeds_of(seed: int | Sequence[int | None] | None, num_envs: int) -> Sequence[int | None]:
+def slot_seeds(seed: int | Sequence[int | None] | None, num_envs: int) -> Sequence[int | None]:
     """Give each slot its seed: from an int, `seed + index`."""
     if seed is None:
         return [None] * num_envs
@@ -67,7 +67,7 @@ def seeds_of(seed: int | Sequence[int | None] | None, num_envs: int) -> Sequence
     return seed
 
 
-def env_fns_of(
+def slot_env_fns(
     env_fns: str | Sequence[EnvFn], num_envs: int | None, env_kwargs: dict[str, Any]
 ) -> list[EnvFn]:
     """List the functions that make the slots' environments, from `TextVectorEnv`'s arguments.

@@ -24,7 +24,7 @@ _SLOTS: dict[str, type[InProcessSlot] | type[ThreadSlot] | type[ProcessSlot]] = 
 }
 
 
-def slots_of(backend: Backend, env_fns: Sequence[EnvFn], ray: RayActors | None) -> Sequence[Slot]:
+def make_slots(backend: Backend, env_fns: Sequence[EnvFn], ray: RayActors | None) -> Sequence[Slot]:
     """Return a slot for each function that makes an environment, on the cluster of `ray` if any.
 
     Raises:

@@ -19,11 +19,11 @@ from wrappers.vector.arguments import (
     Answer,
     check_length,
     chosen_slots,
-    env_fns_of,
-    options_of,
-    seeds_of,
+    slot_env_fns,
+    slot_options,
+    slot_seeds,
 )
-from wrappers.vector.backends import Backend, slots_of
+from wrappers.vector.backends import Backend, make_slots
 from wrappers.vector.calls import Begin, Call, SlotCalls, SlotEpisode
 from wrappers.vector.host import EnvFn
 from wrappers.vector.ray_slot import RayActors
@@ -84,10 +84,10 @@ class TextVectorEnv:
                 "step_timeout needs backend='thread', 'process' or 'ray'; 'sync' cannot interrupt "
                 "a call"
             )
-        fns = env_fns_of(env_fns, num_envs, env_kwargs)
+        fns = slot_env_fns(env_fns, num_envs, env_kwargs)
         self.num_envs = len(fns)
         self.step_timeout = STEP_TIMEOUT if step_timeout is None else step_timeout
-        self._calls = SlotCalls(slots_of(backend, fns, ray))
+        self._calls = SlotCalls(make_slots(backend, fns, ray))
         self._backend = backend
         self._pid = os.getpid()
         self._finalizer = weakref.finalize(self, _close_own, self._calls, self._pid)
@@ -119,12 +119,12 @@ class TextVectorEnv:
                 that refuses goes on with the episode it had; the others have been reset.
         """
         self._check_open()
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = slot_seeds(seed, self.num_envs)
         chosen = self._chosen(options)
         self._calls.gather(
             {
                 index: self._restartable(
-                    self._begin(index, "reset", seeds[index], options_of(index, options or {})),
+                    self._begin(index, "reset", seeds[index], slot_options(index, options or {})),
                     index,
                 )
                 for index in self._revived(chosen)
@@ -188,9 +188,9 @@ class TextVectorEnv:
             ValueError: a list has the wrong length.
         """
         self._check_open()
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = slot_seeds(seed, self.num_envs)
         for index in self._chosen(options):
-            begin = self._begin(index, "reset", seeds[index], options_of(index, options or {}))
+            begin = self._begin(index, "reset", seeds[index], slot_options(index, options or {}))
             self._calls.begin(index, self._restartable(begin, index))
 
     def step_async(self, actions: Sequence[str | None]) -> None:

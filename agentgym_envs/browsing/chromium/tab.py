@@ -55,7 +55,7 @@ class Tab:
         self._posted: dict[int, str] = {}
 
     @classmethod
-    async def of(cls, page: Page, *, runs_scripts: bool, reach: Reach) -> Tab:
+    async def from_page(cls, page: Page, *, runs_scripts: bool, reach: Reach) -> Tab:
         """Take over a page of Playwright's.
 
         Args:

@@ -96,6 +96,6 @@ class Tabs:
                 await self.current.settle()
 
     async def _show(self, page: Page) -> None:
-        tab = await Tab.of(page, runs_scripts=self._runs_scripts, reach=self._reach)
+        tab = await Tab.from_page(page, runs_scripts=self._runs_scripts, reach=self._reach)
         self.all.append(tab)
         self.index = len(self.all) - 1

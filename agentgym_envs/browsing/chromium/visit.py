@@ -163,7 +163,7 @@ class Visit:
         page = await self.context.new_page()
         self._dialogs.unattended.add(page)
         try:
-            tab = await Tab.of(page, runs_scripts=self._runs_scripts, reach=self._reach)
+            tab = await Tab.from_page(page, runs_scripts=self._runs_scripts, reach=self._reach)
             await tab.goto(self._origins.real(url))
             return await _evaluate(page, locator)
         finally:

@@ -68,7 +68,7 @@ PAPER_TEST_SIZES = {
 _FIRSTS = [part.first for part in PARTS]
 
 
-def part_of(number: int) -> Part:
+def find_part(number: int) -> Part:
     """Return the part whose range holds a number.
 
     Raises:

@@ -11,8 +11,8 @@ from agentgym_envs.searchqa.real_data.parts import (
     FILES,
     PARTS,
     Part,
+    find_part,
     paper_test_numbers,
-    part_of,
 )
 from agentgym_envs.searchqa.real_data.question_rows import ENDINGS, QuestionFile
 
@@ -123,7 +123,7 @@ class FlashRagQuestions(QuestionSet):
         return Question(number, text, answers, part.family, part.split)
 
     def _part(self, number: int) -> Part:
-        part = part_of(number)
+        part = find_part(number)
         place = number - part.first
         where = f"question {number} is number {place} of {part.family}'s {part.split} file"
         if part not in self._files:

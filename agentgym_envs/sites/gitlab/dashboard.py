@@ -62,7 +62,7 @@ def assigned(context: RequestContext) -> Response:
         "WHERE i.assignee_id = ? AND i.state = 'open' ORDER BY i.created_at DESC, i.id",
         user,
     )
-    pages = Pages.of(context, len(issues), 15)
+    pages = Pages.from_request(context, len(issues), 15)
     requests = context.rows(
         "SELECT r.iid, r.title, r.created_at, r.assignee_id, r.reviewer_id, p.name AS project, "
         "'/~' || u.username || '/' || p.slug AS path FROM merge_requests r "

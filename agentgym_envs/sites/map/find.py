@@ -148,7 +148,7 @@ def results(context: RequestContext) -> Response:
         query = replace(query, near=choices.pop())
     if query.sort == "distance" and query.near is None and not errors and not choices:
         errors["near"] = "Say from where the distance is measured."
-    pages = Pages.of(context, count(context.db, query), PAGE_SIZE)
+    pages = Pages.from_request(context, count(context.db, query), PAGE_SIZE)
     rows = find(context.db, query, limit=pages.size, offset=pages.offset)
     return context.render(
         "search.html",

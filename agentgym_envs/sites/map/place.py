@@ -111,7 +111,7 @@ def nearby(context: RequestContext, number: str) -> Response:
     )
     measured = sorted((distance(centre, row), row["id"], row) for row in rows)
     measured = [entry for entry in measured if entry[0] <= reach]
-    pages = Pages.of(context, len(measured), 10)
+    pages = Pages.from_request(context, len(measured), 10)
     return context.render(
         "nearby.html",
         place=centre,

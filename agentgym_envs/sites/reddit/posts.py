@@ -99,7 +99,7 @@ def show_post(fields: ForumFields, number: str) -> Response:
     row = find_post(context, number)
     sort = context.field("sort") if context.field("sort") in SORTS else "best"
     threads = comment_threads(context, row["id"], sort)
-    pages = Pages.of(context, len(threads), THREADS_PER_PAGE)
+    pages = Pages.from_request(context, len(threads), THREADS_PER_PAGE)
     return fields.page(
         "post.html",
         post=row,

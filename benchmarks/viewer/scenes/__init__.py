@@ -77,9 +77,9 @@ from typing import Any
 
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.viewer.scenes.replay import NotReplayed, replay
-from benchmarks.viewer.scenes.tokens import credits_of, tokens
+from benchmarks.viewer.scenes.tokens import episode_credits, tokens
 
-__all__ = ["credits_of", "scene", "tokens"]
+__all__ = ["episode_credits", "scene", "tokens"]
 
 _KINDS = {
     f"agentgym/{name}-v0": name.lower()

@@ -38,7 +38,7 @@ class NotReplayed(Exception):
     """The episode cannot be replayed, for the reason in the message."""
 
 
-def env_kwargs_of(folder: str | Path | None, env_id: str = "") -> dict[str, Any]:
+def saved_env_kwargs(folder: str | Path | None, env_id: str = "") -> dict[str, Any]:
     """Return an environment's keyword arguments from the `run.json` or `cell.json` of a folder.
 
     The folder above counts too. A run of several environments may name arguments for `env_id`.
@@ -74,7 +74,7 @@ def replay(
     """
     # One at a time: environments are kept from episode to episode.
     with _playing:
-        env = _environment(trajectory, env_kwargs_of(folder, trajectory.env_id))
+        env = _environment(trajectory, saved_env_kwargs(folder, trajectory.env_id))
         views, differing = _play_again(env, trajectory, look)
         if views is not None:
             return env, views

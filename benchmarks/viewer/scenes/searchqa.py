@@ -13,7 +13,7 @@ from typing import Any
 
 from agentgym_envs.searchqa.sources import open_source
 from agentgym_envs.trajectories.trajectory import Trajectory
-from benchmarks.viewer.scenes.replay import NotReplayed, env_kwargs_of
+from benchmarks.viewer.scenes.replay import NotReplayed, saved_env_kwargs
 
 _BLOCK = re.compile(r"<information>(.*)</information>", re.DOTALL)
 _START = re.compile(r"^(?:Doc [0-9]+|Document)\(Title: ", re.MULTILINE)
@@ -35,7 +35,7 @@ def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
 
 def accepted_answers(trajectory: Trajectory, folder: str | Path | None) -> tuple[str, ...]:
     """Return the accepted answers, the canonical one first, or raise NotReplayed."""
-    kwargs = env_kwargs_of(folder, trajectory.env_id)
+    kwargs = saved_env_kwargs(folder, trajectory.env_id)
     try:
         source = open_source(kwargs.get("data_dir"), kwargs.get("corpus"))
         if source.name != trajectory.source:

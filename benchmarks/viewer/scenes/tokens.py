@@ -22,7 +22,7 @@ def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str
     traces = []
     first_turn = _num_given(trajectory)
     for trace in trajectory.traces:
-        turns = turns_of(trace.action_mask, first_turn)
+        turns = turn_numbers(trace.action_mask, first_turn)
         first_turn += _num_turns(trace.action_mask)
         traces.append(_values(trace, turns, reader))
     return {
@@ -33,7 +33,7 @@ def tokens(trajectory: Trajectory, folder: str | Path | None = None) -> dict[str
     }
 
 
-def turns_of(action_mask: list[int], first_turn: int = 0) -> list[int]:
+def turn_numbers(action_mask: list[int], first_turn: int = 0) -> list[int]:
     """Return the turn (T,) of each token. A turn ends with its run of sampled tokens.
 
     `action_mask` is (T,) of one trace, whose first turn is `first_turn`. Tokens after the last run
@@ -92,12 +92,12 @@ class Credits(TypedDict):
     most: float
 
 
-def credits_of(trajectory: Trajectory) -> Credits | None:
+def episode_credits(trajectory: Trajectory) -> Credits | None:
     """Return an episode's advantages, or None where none was recorded."""
     by_turn: list[list[float]] = [[] for _ in trajectory.turns]
     first_turn = _num_given(trajectory)
     for trace in trajectory.traces:
-        turns = turns_of(trace.action_mask, first_turn)
+        turns = turn_numbers(trace.action_mask, first_turn)
         sampled = [place for place, mask in enumerate(trace.action_mask) if mask]
         first_turn = turns[sampled[-1]] + 1 if sampled else first_turn
         for place in sampled if trace.advantages else ():

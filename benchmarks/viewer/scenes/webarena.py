@@ -17,7 +17,7 @@ from agentgym_envs.browsing.actions import VERBS, parse_action
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from agentgym_envs.webarena.backticks import BacktickParser
-from benchmarks.viewer.scenes.replay import NotReplayed, env_kwargs_of, replay
+from benchmarks.viewer.scenes.replay import NotReplayed, replay, saved_env_kwargs
 
 _NODE = re.compile(r"(\t*)\[([0-9]+)\] (\S+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(.*)")
 _TABS = re.compile(r"^Tabs: (\[0\] .*)$", re.MULTILINE)
@@ -38,7 +38,7 @@ def scene(trajectory: Trajectory, folder: str | Path | None) -> dict[str, Any]:
     turns = [{**page(turn.observation), "target": target(turn)} for turn in trajectory.turns]
     turns.append({**page(trajectory.final_observation), "target": None})
     reason = None
-    kwargs = env_kwargs_of(folder, trajectory.env_id)
+    kwargs = saved_env_kwargs(folder, trajectory.env_id)
     if kwargs.get("backend") == "chromium":
         try:
             for turn, picture in zip(turns, _pictures(trajectory, folder), strict=True):

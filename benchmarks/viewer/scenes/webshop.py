@@ -6,7 +6,7 @@ from typing import Any
 
 from agentgym_envs.webshop.catalogue import NO_LIMIT, Goal, Product
 from agentgym_envs.webshop.env import WebShopEnv
-from agentgym_envs.webshop.reward import has_attribute, is_chosen, reward_of, type_factor
+from agentgym_envs.webshop.reward import has_attribute, is_chosen, purchase_reward, type_factor
 
 
 def about(env: WebShopEnv) -> dict[str, Any]:
@@ -53,4 +53,4 @@ def _best_score(product: Product, goal: Goal) -> float:
         for value in values
         if is_chosen(value, name, asked)
     }
-    return reward_of(product, best, goal).total
+    return purchase_reward(product, best, goal).total

@@ -93,7 +93,7 @@ class Pages:
             viewport={"width": width, "height": height}
         )
         self._page = await self._context.new_page()
-        self._tab = await Tab.of(
+        self._tab = await Tab.from_page(
             self._page, runs_scripts=True, reach=Reach((), is_redirected=False)
         )
         self._cdp = await self._context.new_cdp_session(self._page)

@@ -18,7 +18,7 @@ from gymnasium.vector.utils import (
 )
 
 from agentgym_envs import FreeText
-from agentgym_envs.checking.checks import info_of
+from agentgym_envs.checking.checks import slot_info
 from agentgym_envs.core.spaces import SHARED_BYTES
 
 
@@ -95,7 +95,7 @@ def test_make_vec_gives_what_single_environments_give(mode: Any) -> None:
     for action in ("inventory", "get 1 nothing"):
         assert tuple(observations) == tuple(observation for observation, *_ in expected)
         for index, (_, *_, info) in enumerate(expected):
-            assert info_of(infos, index) == info
+            assert slot_info(infos, index) == info
         observations, *_, infos = envs.step((action, action))
         expected = [env.step(action) for env in single]
     envs.close()

@@ -16,8 +16,8 @@ from agentgym_envs.miniwob.tasks import (
     NAMES,
     SEEDS,
     MiniWoBTasks,
-    seed_of,
     success_threshold,
+    task_seed,
 )
 
 TASKS = MiniWoBTasks()
@@ -61,7 +61,7 @@ def test_the_pages_are_the_pinned_ones() -> None:
 def test_a_number_is_a_task_and_a_seed() -> None:
     number = NAMES.index("click-test") * SEEDS + 86
     spec = TASKS.spec(f"miniwob_{number}")
-    assert (spec.subtask, spec.split, seed_of(number)) == ("click-test", "test", 86)
+    assert (spec.subtask, spec.split, task_seed(number)) == ("click-test", "test", 86)
     assert TASKS.spec(0).subtask == NAMES[0]
     assert TASKS.spec(SEEDS - 1).split == "unlisted"
     assert TASKS.spec(len(NAMES) * SEEDS - 1).subtask == NAMES[-1]

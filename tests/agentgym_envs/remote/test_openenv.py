@@ -149,7 +149,7 @@ def test_sessions_are_closed(server: Server) -> None:
         env = make(server)
         env.reset()
         env.close()
-    assert sum(pool.pool_of("openenv", (server.url,))._sessions.values()) == 0
+    assert sum(pool.shared_pool("openenv", (server.url,))._sessions.values()) == 0
 
 
 def test_there_is_no_expert(server: Server) -> None:

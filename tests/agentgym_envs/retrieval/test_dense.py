@@ -30,7 +30,7 @@ from agentgym_envs.retrieval.dense_index import (
     default_index_dir,
     default_settings,
 )
-from agentgym_envs.retrieval.documents import Corpus, contents_of
+from agentgym_envs.retrieval.documents import Corpus, passage_contents
 from agentgym_envs.retrieval.encoder import Encoder, EncoderSettings
 from tests.agentgym_envs.retrieval.passages import corpus_of, noise
 
@@ -101,7 +101,7 @@ def test_hits_are_the_nearest_by_cosine(encoder: str, index: Path) -> None:
     retriever = DenseRetriever(CORPUS, index_dir=index)
     query = CORPUS.passages[3].text
     made = Encoder(default_settings(encoder), device="cpu")
-    passages = made.passages([contents_of(p) for p in CORPUS.passages])
+    passages = made.passages([passage_contents(p) for p in CORPUS.passages])
     cosine = passages @ made.queries([query])[0]
     hits = retriever.search(query, 5)
     assert [h.passage.passage_id for h in hits] == list(np.argsort(-cosine, kind="stable")[:5])
@@ -302,7 +302,8 @@ def test_the_command_builds_an_index_and_shows_progress(
 
     corpus = tmp_path / "corpus.jsonl"
     lines = [
-        json.dumps({"id": str(p.passage_id), "contents": contents_of(p)}) for p in CORPUS.passages
+        json.dumps({"id": str(p.passage_id), "contents": passage_contents(p)})
+        for p in CORPUS.passages
     ]
     corpus.write_text("\n".join(lines))
     out = tmp_path / "out"

@@ -15,7 +15,7 @@ pytest.importorskip("bm25s")
 
 from agentgym_envs.retrieval import make, make_retriever
 from agentgym_envs.retrieval.bm25 import BM25Retriever
-from agentgym_envs.retrieval.documents import Passage, contents_of, split_contents
+from agentgym_envs.retrieval.documents import Passage, passage_contents, split_contents
 from agentgym_envs.retrieval.remote import RemoteRetriever
 from agentgym_envs.retrieval.without_jax import without_jax
 from agentgym_envs.retrieval.words import words
@@ -141,8 +141,8 @@ def test_a_local_engine_without_a_corpus_is_refused() -> None:
 
 def test_contents_hold_title_and_text() -> None:
     passage = Passage(0, 'The "Old" Man', "First line.\nSecond.", 0, 0)
-    assert contents_of(passage) == '"The "Old" Man"\nFirst line.\nSecond.'
-    assert split_contents(contents_of(passage)) == (passage.title, passage.text)
+    assert passage_contents(passage) == '"The "Old" Man"\nFirst line.\nSecond.'
+    assert split_contents(passage_contents(passage)) == (passage.title, passage.text)
     assert split_contents("Bare\ntext") == ("Bare", "text")
     assert split_contents("") == ("", "")
     assert split_contents('"') == ('"', "")

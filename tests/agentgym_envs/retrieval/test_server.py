@@ -25,7 +25,7 @@ from agentgym_envs import EnvFailure
 from agentgym_envs.retrieval import Hit
 from agentgym_envs.retrieval import server as module
 from agentgym_envs.retrieval.bm25 import BM25Retriever
-from agentgym_envs.retrieval.documents import contents_of
+from agentgym_envs.retrieval.documents import passage_contents
 from agentgym_envs.retrieval.remote import RemoteRetriever
 from agentgym_envs.retrieval.server import MAX_REQUEST_BYTES, RetrievalServer
 from tests.agentgym_envs.retrieval.passages import noise, rivers
@@ -102,7 +102,7 @@ def test_a_forked_process_may_use_the_client(server: RetrievalServer) -> None:
 def test_the_reply_has_search_r1s_form(server: RetrievalServer) -> None:
     query = CORPUS.passages[5].text
     [best, *_] = BM25Retriever(CORPUS).search(query, 2)
-    document = {"id": str(best.passage.passage_id), "contents": contents_of(best.passage)}
+    document = {"id": str(best.passage.passage_id), "contents": passage_contents(best.passage)}
     status, reply = post(server, {"queries": [query], "topk": 2, "return_scores": True})
     assert status == 200 and list(reply) == ["result"]
     assert reply["result"][0][0] == {"document": document, "score": best.score}
@@ -287,7 +287,7 @@ def test_the_command_serves_a_corpus_file_until_a_signal(
     path = tmp_path / "rivers.jsonl"
     path.write_text(
         "".join(
-            json.dumps({"id": str(p.passage_id), "contents": contents_of(p)}) + "\n"
+            json.dumps({"id": str(p.passage_id), "contents": passage_contents(p)}) + "\n"
             for p in corpus.passages
         )
     )

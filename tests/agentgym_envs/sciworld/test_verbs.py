@@ -4,8 +4,8 @@ import pytest
 
 from agentgym_envs.actions import make_parser
 from agentgym_envs.sciworld.answers import choices, is_question, not_known, question
-from agentgym_envs.sciworld.house import ROOMS, next_door, room_shown, rooms_of, tour, way
-from agentgym_envs.sciworld.verbs import CALLABLE, reworded, verb_of
+from agentgym_envs.sciworld.house import ROOMS, next_door, room_shown, tour, visited_rooms, way
+from agentgym_envs.sciworld.verbs import CALLABLE, leading_verb, reworded
 
 GOLD = [
     "look around",
@@ -69,7 +69,7 @@ def test_the_simulators_wording_becomes_ours(action: str, wording: str) -> None:
     ],
 )
 def test_a_verb_is_known_by_how_the_action_begins(action: str, name: str | None) -> None:
-    verb = verb_of(action)
+    verb = leading_verb(action)
     assert (verb and verb.name) == name
 
 
@@ -203,7 +203,7 @@ def test_the_way_leads_through_doors() -> None:
 def test_rooms_are_read_off_texts_and_actions() -> None:
     assert room_shown("This outside location is called the outside. Here you see: ...") == "outside"
     assert room_shown("This room is called the art studio. In it, you see:") == "art studio"
-    assert rooms_of(["wait", "go to kitchen", "wait"], "hallway") == [
+    assert visited_rooms(["wait", "go to kitchen", "wait"], "hallway") == [
         "hallway",
         "hallway",
         "kitchen",

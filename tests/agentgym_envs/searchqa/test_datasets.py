@@ -14,8 +14,8 @@ from agentgym_envs.searchqa.real_data.lines import JsonLines
 from agentgym_envs.searchqa.real_data.parts import (
     PAPER_TEST_SIZES,
     PARTS,
+    find_part,
     paper_test_numbers,
-    part_of,
 )
 from agentgym_envs.searchqa.sources import load_corpus, load_questions
 from tests.agentgym_envs.retrieval.passages import flip_a_bit
@@ -141,7 +141,7 @@ def test_the_paper_test_is_pinned_and_has_the_papers_sizes(folder: Path) -> None
     assert bamboogle[:6] == [51589, 51591, 51597, 51608, 51609, 51614]
     assert set(drawn) <= set(load_questions(folder).numbers("test"))
     whole = sorted(paper_test_numbers())
-    assert Counter(part_of(number).family for number in whole) == PAPER_TEST_SIZES
+    assert Counter(find_part(number).family for number in whole) == PAPER_TEST_SIZES
     assert len(whole) == 400 and set(PAPER_TEST_SIZES) == set(FAMILIES)
     assert sha256(repr(whole).encode()).hexdigest()[:16] == "fbd915c7e4b10ec0"
 
@@ -188,7 +188,7 @@ def test_a_number_beyond_all_ranges_is_refused(folder: Path, number: int) -> Non
     with pytest.raises(ValueError, match=f"unknown question number {number}.*51713 to 221327"):
         load_questions(folder).question(number)
     with pytest.raises(ValueError, match="unknown question number"):
-        part_of(number)
+        find_part(number)
 
 
 # What is missing --------------------------------------------------------------------------------

@@ -74,7 +74,9 @@ def test_splits_share_no_number_and_no_book(env: TextCraftEnv) -> None:
     numbers = [n for split in env.task_set.splits for n in env.task_set.numbers(split)]
     assert len(set(numbers)) == 4400
     numbers = numbers if env.source.startswith("textcraft-shallow") else SAMPLE  # few recipes
-    books = {frozenset(recipe.text for recipe in env.task_set.book_of(n).recipes) for n in numbers}
+    books = {
+        frozenset(recipe.text for recipe in env.task_set.task_book(n).recipes) for n in numbers
+    }
     assert len(books) == len(numbers)
 
 

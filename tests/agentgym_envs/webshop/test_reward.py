@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip("rapidfuzz")
 
 from agentgym_envs.webshop.catalogue import EMBEDDED, Goal, Product, load_shop
-from agentgym_envs.webshop.reward import are_apart, is_chosen, is_match, reward_of
+from agentgym_envs.webshop.reward import are_apart, is_chosen, is_match, purchase_reward
 from tests.agentgym_envs.webshop.shops import GOAL, LAMP, RIGHT, lamp
 
 
 def test_all_that_was_asked_for_is_worth_one() -> None:
-    assert reward_of(LAMP, RIGHT, GOAL) == (1.0, 1.0, 2, 2, True)
+    assert purchase_reward(LAMP, RIGHT, GOAL) == (1.0, 1.0, 2, 2, True)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_all_that_was_asked_for_is_worth_one() -> None:
 def test_each_part_counts_the_same(
     product: Product, chosen: dict[str, str], expected: float
 ) -> None:
-    assert reward_of(product, chosen, GOAL).total == pytest.approx(expected)
+    assert purchase_reward(product, chosen, GOAL).total == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_another_kind_of_product_is_worth_less(
     title: str, query: str, categories: str, factor: float
 ) -> None:
     product = lamp(title=title, query=query, product_category=categories)
-    reward = reward_of(product, RIGHT, GOAL)
+    reward = purchase_reward(product, RIGHT, GOAL)
     assert reward.type_factor == factor
     assert reward.total == pytest.approx(factor)
 
@@ -62,20 +62,22 @@ def test_another_kind_of_product_is_worth_less(
 def test_less_than_a_tenth_of_the_nouns_is_worth_a_tenth() -> None:
     wordy = lamp(title="Lamp one two three four five six seven eight nine ten eleven")
     goal = replace(GOAL, product=wordy)  # "one" is a function word: eleven nouns are left
-    assert reward_of(lamp(title="Lamp", query="pan"), RIGHT, goal).type_factor == 0.1
-    assert reward_of(lamp(title="Lamp"), RIGHT, goal).type_factor == 0.1  # of the right kind, too
+    assert purchase_reward(lamp(title="Lamp", query="pan"), RIGHT, goal).type_factor == 0.1
+    assert (
+        purchase_reward(lamp(title="Lamp"), RIGHT, goal).type_factor == 0.1
+    )  # of the right kind, too
 
 
 def test_function_words_and_numbers_are_no_nouns() -> None:
     goal = replace(GOAL, product=lamp(title="Lamp for the Desk, 20 W"))
-    assert reward_of(lamp(title="Pan for the Hob, 20"), RIGHT, goal).type_factor == 0.0
+    assert purchase_reward(lamp(title="Pan for the Hob, 20"), RIGHT, goal).type_factor == 0.0
 
 
 def test_a_title_without_nouns_neither_helps_nor_harms() -> None:
     goal = replace(GOAL, product=lamp(title="20 30"))
-    assert reward_of(lamp(title="Pan"), RIGHT, goal).type_factor == 1.0  # by the query
+    assert purchase_reward(lamp(title="Pan"), RIGHT, goal).type_factor == 1.0  # by the query
     other = lamp(title="Pan", query="pan", product_category="Kitchen")
-    assert reward_of(other, RIGHT, goal).type_factor == 0.5
+    assert purchase_reward(other, RIGHT, goal).type_factor == 0.5
 
 
 def test_a_ratio_is_compared_in_whole_percent() -> None:
@@ -114,7 +116,9 @@ def test_options_are_compared_as_in_the_original(
 
 def test_every_goal_can_be_reached() -> None:
     for goal in load_shop(EMBEDDED).goals:
-        assert reward_of(goal.product, dict(goal.options), goal).total == 1.0, goal.instruction
+        assert purchase_reward(goal.product, dict(goal.options), goal).total == 1.0, (
+            goal.instruction
+        )
 
 
 @pytest.mark.full
@@ -126,7 +130,7 @@ def test_no_wrong_option_is_paid_for() -> None:
         for name, asked in goal.options:
             for value in goal.product.options[name]:
                 chosen = {**dict(goal.options), name: value}
-                is_full = reward_of(goal.product, chosen, goal).total == 1.0
+                is_full = purchase_reward(goal.product, chosen, goal).total == 1.0
                 assert is_full == (value == asked), (goal.instruction, value)
 
 
@@ -134,7 +138,7 @@ def test_a_price_over_the_limit_is_not_paid_for() -> None:
     for goal in load_shop(EMBEDDED).goals[::7]:
         dear = replace(goal.product, price=goal.price_limit + 0.01)
         assert goal.product.price < goal.price_limit
-        assert reward_of(dear, dict(goal.options), goal).total < 1.0
+        assert purchase_reward(dear, dict(goal.options), goal).total < 1.0
 
 
 def best(product: Product, goal: Goal) -> float:
@@ -145,7 +149,7 @@ def best(product: Product, goal: Goal) -> float:
         for number, value in enumerate(values)
         if any(is_chosen(value, *option) for option in goal.options)
     }
-    return reward_of(product, chosen, goal).total
+    return purchase_reward(product, chosen, goal).total
 
 
 @pytest.mark.full

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from agentgym_envs.wordle.env import EXAMPLE, WordleEnv
-from agentgym_envs.wordle.game import Game, Guess, candidates, marks_of
+from agentgym_envs.wordle.game import Game, Guess, candidates, guess_marks
 from agentgym_envs.wordle.lists import WordList, shipped_lists
 
 
@@ -37,7 +37,7 @@ def others(env: WordleEnv) -> list[str]:
     ],
 )
 def test_each_letter_is_marked_by_itself(word: str, hidden: str, marks: str) -> None:
-    assert marks_of(word, hidden) == marks
+    assert guess_marks(word, hidden) == marks
 
 
 def test_the_example_can_be_guessed_and_is_never_hidden() -> None:
@@ -65,7 +65,7 @@ def test_the_sixth_wrong_guess_ends_the_game_and_tells_the_word() -> None:
     for turn, word in enumerate(others(env)[:6], 1):
         observation, reward, terminated, truncated, info = env.step(word)
         assert (reward, terminated, truncated) == (0.0, turn == 6, False)
-        assert observation.startswith(" ".join(marks_of(word, hidden)))
+        assert observation.startswith(" ".join(guess_marks(word, hidden)))
     told = "That was the last guess. The word was: " + " ".join(hidden)
     assert observation.endswith(told) and not info["success"]
 
@@ -139,7 +139,7 @@ def test_a_hidden_word_fits_its_own_marks_and_few_others_do() -> None:
     rng = random.Random(0)
     for _ in range(200):
         hidden, *guessed = rng.sample(list(words), 4)
-        guesses = [Guess(word, marks_of(word, hidden)) for word in guessed]
+        guesses = [Guess(word, guess_marks(word, hidden)) for word in guessed]
         left = candidates(words, guesses)
         assert hidden in left and not set(guessed) & set(left)
 

@@ -13,7 +13,7 @@ from agentgym_envs import NoExpert
 from agentgym_envs.checking.checks import ShownText
 from agentgym_envs.wordle.env import WordleEnv
 from agentgym_envs.wordle.expert import best_guess
-from agentgym_envs.wordle.game import Guess, candidates, marks_of
+from agentgym_envs.wordle.game import Guess, candidates, guess_marks
 from agentgym_envs.wordle.lists import shipped_lists
 from tests.helpers import FORMATS_AND_COMPATS
 
@@ -52,7 +52,7 @@ def test_the_expert_finds_the_words_that_are_not_shown() -> None:
 
 def test_the_best_guess_leaves_the_fewest_words_on_average() -> None:
     def left_on_average(word: str) -> float:
-        sizes = Counter(marks_of(word, hidden) for hidden in WORDS)
+        sizes = Counter(guess_marks(word, hidden) for hidden in WORDS)
         return sum(size * size for size in sizes.values()) / len(WORDS)
 
     best = best_guess(WORDS, WORDS, 6)
@@ -60,7 +60,7 @@ def test_the_best_guess_leaves_the_fewest_words_on_average() -> None:
 
 
 def test_the_last_guess_may_be_the_word() -> None:
-    left = candidates(WORDS, [Guess("snoop", marks_of("snoop", "brick"))])
+    left = candidates(WORDS, [Guess("snoop", guess_marks("snoop", "brick"))])
     assert len(left) > 2
     assert best_guess(WORDS, tuple(left), 1) in left
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentgym_envs.wordle.lists import NUM_LISTED, lists_of, shipped_lists
+from agentgym_envs.wordle.lists import NUM_LISTED, read_lists, shipped_lists
 from agentgym_envs.wordle.tasks import LISTED, OPEN, WordleTasks
 
 
@@ -42,5 +42,5 @@ def test_a_files_words_are_its_own_source(tmp_path) -> None:
     for number, text in enumerate(("felon\n", "frown\n")):
         path = tmp_path / f"{number}.txt"
         path.write_text(text)
-        sources.add(lists_of(path).source)
+        sources.add(read_lists(path).source)
     assert len(sources) == 2

@@ -103,7 +103,7 @@ def test_it_trains_a_step(folder: Path) -> None:
     ],
 )
 def test_a_name_gives_the_id_and_the_module(name: str, env_id: str, module: str) -> None:
-    names = new.EnvironmentNames.of(name)
+    names = new.EnvironmentNames.from_name(name)
     assert (names.env_id, names.module) == (env_id, module)
 
 

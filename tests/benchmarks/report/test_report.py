@@ -118,7 +118,7 @@ def test_drawings_take_the_pages_ink_and_keep_their_names_apart(sweep):
 def test_axes_are_marked_at_what_was_played_and_a_policy_keeps_its_colour(tmp_path):
     folder = textcraft_sweep(tmp_path, ["p", "q"], max_turns=[3, 7, 30], seeds=[0, 1, 2, 3])
     settings = read_sweep(folder.path).settings
-    colours = plots.colours_of(read_sweep(folder.path))
+    colours = plots.policy_colours(read_sweep(folder.path))
     turns, passes = Figure().add_subplot(), Figure().add_subplot()
     plots.success_by_turns(settings, colours)(turns)
     plots.pass_at_k_curves(settings, colours)(passes)

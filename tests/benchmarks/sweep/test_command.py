@@ -29,7 +29,7 @@ def counting(monkeypatch):
     digest = task_digest({"small": SMALL, "large": LARGE})
     panel = Panel(COUNTING_ID, "test", {"small": 3, "large": 7}, digest)
     monkeypatch.setattr(command, "find_suite", lambda name: Suite(name, "", (panel,)))
-    monkeypatch.setattr(command, "play_of", lambda sweep, **_: in_this_process)
+    monkeypatch.setattr(command, "make_player", lambda sweep, **_: in_this_process)
 
 
 def swept(out, *words):

@@ -12,7 +12,7 @@ from benchmarks.report.results import read_sweep
 from benchmarks.report.tables import detail_table
 from benchmarks.sweep import command
 from benchmarks.sweep.batches import Batch
-from benchmarks.sweep.command import SweepArguments, play_of
+from benchmarks.sweep.command import SweepArguments, make_player
 from benchmarks.sweep.store import SweepFolder
 from benchmarks.sweep.worker import Worker
 from tests.benchmarks.sweep.samples import episodes_of, outcome_of
@@ -131,9 +131,9 @@ def test_no_more_workers_wait_for_servers_than_share_their_requests(
 ):
     monkeypatch.setattr(command.os, "cpu_count", lambda: 64)
     asked = SweepArguments(policy=policies)
-    assert play_of(asked, named=("small",), max_requests=max_requests).args[0] == workers
+    assert make_player(asked, named=("small",), max_requests=max_requests).args[0] == workers
     asked.workers = 7
-    assert play_of(asked, named=("small",), max_requests=max_requests).args[0] == 7
+    assert make_player(asked, named=("small",), max_requests=max_requests).args[0] == 7
 
 
 def test_a_batch_that_is_given_up_keeps_the_answers_that_it_paid_for(tmp_path, capsys):

@@ -65,7 +65,7 @@ def test_some_tasks_of_a_subtask_are_of_all_its_kinds(tmp_path):
     """Its eleven levels stand in turns: every eleventh task is of the first level."""
     text = "panels:\n  - {env: BabyAI, split: train, subtasks: {GoTo: 45}}\n"
     (panel,) = panels(tmp_path, text)
-    levels = Counter(map(BabyAITasks().kind_of, panel.tasks()["GoTo"]))
+    levels = Counter(map(BabyAITasks().task_kind, panel.tasks()["GoTo"]))
     assert len(levels) == 11 and set(levels.values()) == {4, 5}
 
 
@@ -254,7 +254,7 @@ def test_an_environment_of_ones_own_is_swept_and_goes_on(
     tmp_path, tally_module, monkeypatch, capsys
 ):
     path = written(tmp_path, f"panels:\n  - env: {tally_module}\n    name: tallying\n")
-    monkeypatch.setattr(command, "play_of", lambda sweep, **_: in_this_process)
+    monkeypatch.setattr(command, "make_player", lambda sweep, **_: in_this_process)
     out = tmp_path / "sweep"
     words = ["--suite", str(path), "--policy", "expert", "--out", str(out), "--batch-size", "4"]
     assert command.main(words) == 0
@@ -280,7 +280,7 @@ def test_real_data_stand_beside_the_embedded_world_and_are_not_taken_for_it(
 ):
     pytest.importorskip("bm25s", reason="needs the search extra")
     monkeypatch.setenv("AGENTGYM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(command, "play_of", lambda sweep, **_: in_this_process)
+    monkeypatch.setattr(command, "make_player", lambda sweep, **_: in_this_process)
     questions = tmp_path / "data" / "bamboogle" / "test.jsonl"
     questions.parent.mkdir(parents=True)
     rows = (

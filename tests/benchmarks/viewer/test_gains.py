@@ -10,7 +10,7 @@ from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
 from benchmarks.compare.command import comparison
 from benchmarks.compare.sides import Choice, tallies
 from benchmarks.report.tables import points
-from benchmarks.viewer.gains import all_gains, gain_of
+from benchmarks.viewer.gains import all_gains, success_gain
 from benchmarks.viewer.index import Index
 from tests.benchmarks.viewer.samples import made, solved, training_run
 from trainers.evaluation.intervals import Estimate
@@ -39,7 +39,7 @@ def read(folder: Path) -> Index:
 def test_the_gain_is_that_of_the_compare_command(tmp_path: Path) -> None:
     one = validated(tmp_path / "one", 0.4, seed=1)
     two = validated(tmp_path / "two", 0.7, seed=2)
-    gain = gain_of(read(tmp_path), 0, 1)
+    gain = success_gain(read(tmp_path), 0, 1)
     assert gain is not None
     choice = Choice(global_step=4)
     table = comparison(tallies(one, choice), tallies(two, choice), names=("one", "two"))
@@ -54,5 +54,5 @@ def test_runs_that_share_no_task_or_end_in_training_have_no_gain(tmp_path: Path)
     other: list[Any] = [solved(task, env_id="tests/Other-v0", global_step=4) for task in range(3)]
     write_jsonl(training_run(tmp_path / "zzz") / "trajectories" / "eval_000004.jsonl", other)
     index = read(tmp_path)
-    assert [gain_of(index, 0, 1), gain_of(index, 0, 2)] == [None, None]
+    assert [success_gain(index, 0, 1), success_gain(index, 0, 2)] == [None, None]
     assert dict(all_gains(index)) == {}

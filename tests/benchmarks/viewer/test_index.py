@@ -165,7 +165,7 @@ def test_a_line_that_another_program_wrote_is_read_whole() -> None:
     record = dict(sorted(made(0, traces=[traced()]).to_json().items()))
     line = json.dumps(record, separators=(",", ":")).encode()
     assert without_tokens(line) == line
-    assert entries.entry_of(record, line, file=0, number=1, offset=0).traced
+    assert entries.make_entry(record, line, file=0, number=1, offset=0).traced
 
 
 def test_an_opened_episode_has_its_tokens_only_as_a_trajectory(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from agentgym_envs.trajectories.trajectory import write_jsonl
 from benchmarks.viewer.index import Index
-from benchmarks.viewer.logged import curve_of
+from benchmarks.viewer.logged import metric_curve
 from benchmarks.viewer.server import ViewerServer
 from tests.benchmarks.viewer.samples import made, traced, training_run
 
@@ -160,7 +160,7 @@ def test_what_a_quickstart_measured_is_on_its_curve(tmp_path: Path) -> None:
     index = Index(folder)
     index.update()
     names = ["eval_success", "eval_success_low", "eval_success_high"]
-    rows = curve_of(index.runs[0], names)["rows"]
+    rows = metric_curve(index.runs[0], names)["rows"]
     assert rows == [[0, 0.45, 0.36, 0.54], [4, 0.66, 0.58, 0.74]]
 
 

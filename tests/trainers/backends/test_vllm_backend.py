@@ -64,7 +64,7 @@ def model() -> Any:
 def opened(model: Any) -> Iterator[Any]:
     from trainers.backends.vllm import VLLMBackend
 
-    backend = VLLMBackend.of_model(model, max_length=512)
+    backend = VLLMBackend.from_model(model, max_length=512)
     yield backend
     backend.close()
 

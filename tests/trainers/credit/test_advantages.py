@@ -15,7 +15,7 @@ from trainers.credit.advantages import (
     leave_one_out,
     scale_by_environment,
     subtract_group_mean,
-    turn_of_token,
+    token_turns,
     whiten,
     whiten_by_environment,
 )
@@ -118,7 +118,7 @@ def test_turns_are_counted_through_the_rows_of_an_episode() -> None:
     mask = torch.tensor(
         [[1, 1, 0, 1, 0], [0, 1, 1, 0, 0], [1, 0, 1, 0, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
     )
-    got = turn_of_token(mask, torch.tensor([0, 0, 1, 2, -1]))
+    got = token_turns(mask, torch.tensor([0, 0, 1, 2, -1]))
     assert got.tolist() == [
         [0, 0, -1, 1, -1],
         [-1, 2, 2, -1, -1],

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.quick import examples
-from trainers.credit.advantages import turn_of_token, whiten
+from trainers.credit.advantages import token_turns, whiten
 from trainers.credit.gae import (
     AdvantageEstimate,
     SampledTokenIndex,
@@ -42,7 +42,7 @@ def credit_of(
         "bootstrap": None if bootstrap is None else torch.tensor(bootstrap, dtype=torch.float64),
     }
     if by_turn:
-        return turn_gae(*tensors, axis, turn_of_token(action_mask, rows), **options)
+        return turn_gae(*tensors, axis, token_turns(action_mask, rows), **options)
     return token_gae(*tensors, axis, **options)
 
 
@@ -277,7 +277,7 @@ def test_times_of_no_episode_are_passed_over() -> None:
 def test_each_turn_is_paid_on_its_last_token_over_rows() -> None:
     mask = torch.tensor([[1, 1, 0, 1, 0], [0, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
     rows = torch.tensor([0, 0, 1, -1])
-    paid = rewards_at_turn_ends([[0.25, 0.5, -1.0], [2.0]], turn_of_token(mask, rows), rows)
+    paid = rewards_at_turn_ends([[0.25, 0.5, -1.0], [2.0]], token_turns(mask, rows), rows)
     assert paid.tolist() == [
         [0, 0.25, 0, 0.5, 0],
         [0, 0, -1.0, 0, 0],
@@ -288,11 +288,11 @@ def test_each_turn_is_paid_on_its_last_token_over_rows() -> None:
 
 def test_an_episode_without_tokens_is_paid_nothing() -> None:
     mask, rows = torch.tensor([[0, 0]]), torch.tensor([0])
-    assert not rewards_at_turn_ends([[1.0, 1.0]], turn_of_token(mask, rows), rows).any()
+    assert not rewards_at_turn_ends([[1.0, 1.0]], token_turns(mask, rows), rows).any()
 
 
 @pytest.mark.parametrize("rewards", [[[1.0]], [[1.0, 2.0, 3.0]]])
 def test_rewards_that_do_not_fit_the_turns_are_refused(rewards: list[list[float]]) -> None:
     mask, rows = torch.tensor([[1, 0, 1]]), torch.tensor([0])
     with pytest.raises(ValueError, match="turn rewards for 2 runs"):
-        rewards_at_turn_ends(rewards, turn_of_token(mask, rows), rows)
+        rewards_at_turn_ends(rewards, token_turns(mask, rows), rows)

@@ -28,7 +28,7 @@ def batch(given: list[Trajectory], **options: Any) -> TurnBatch:
         "environment": [0] * len(given),
     }  # fmt: skip
     rewards = [[turn.reward for turn in one.turns] for one in given]
-    return TurnBatch.of(given, rewards, **{**defaults, **options})
+    return TurnBatch.from_trajectories(given, rewards, **{**defaults, **options})
 
 
 GIVEN = [

@@ -39,7 +39,7 @@ def test_what_is_trained_is_what_was_sampled_behind_what_was_seen(
     trainer = trainer_in(rollout={"history": name}, max_steps=1)
     trainer.train()
     assert trainer.state.log_history[0][LARGEST_GAP] < 1e-4
-    history = trainer.rollout.policy._budgets_of("").history  # type: ignore[attr-defined]
+    history = trainer.rollout.policy._env_budgets("").history  # type: ignore[attr-defined]
     episodes = [e for e in trainer.trajectories if len(e.turns) > 1]
     assert episodes
     columns = trainer.rows.columns
@@ -131,7 +131,7 @@ def test_turns_known_as_text_are_encoded_as_a_policy_would_see_them(history: His
         ids = CHAT_FORMAT.action_ids(turn.completion)
         tokens.append(Generated(ids, [0.0] * len(ids), stopped=True))
     assert CHAT_FORMAT.encode_trajectory(episode, history) == tokens.traces
-    rows = token_rows([episode], CHAT_FORMAT, history_of=lambda env_id: history)
+    rows = token_rows([episode], CHAT_FORMAT, env_history=lambda env_id: history)
     assert [row["input_ids"] for row in rows] == [trace.ids for trace in tokens.traces]
 
 

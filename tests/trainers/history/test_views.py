@@ -9,7 +9,7 @@ import pytest
 from agentgym_envs import Trajectory, Turn
 from trainers.history.notes import INSTRUCTION, MAX_NOTES, Notes
 from trainers.history.summary import MAX_CHARACTERS, Summary
-from trainers.history.views import History, LastTurns, View, view_of
+from trainers.history.views import History, LastTurns, View, next_view
 
 
 def episode(*completions: str, valid: bool = True) -> Trajectory:
@@ -125,13 +125,13 @@ class Broken(History):
 @pytest.mark.parametrize("view", ["see 0", ("see 0",), View((3,))])  # type: ignore[arg-type]
 def test_what_is_no_view_of_texts_is_refused(view: Any) -> None:
     with pytest.raises(TypeError, match="Broken.view must return a trainers.View of texts"):
-        view_of(Broken(view), episode("a"))
+        next_view(Broken(view), episode("a"))
 
 
 @pytest.mark.parametrize("turn", [1, -1])
 def test_a_turn_that_was_not_played_is_refused(turn: int) -> None:
     with pytest.raises(ValueError, match=f"shows turn {turn} of an episode of 1 turns"):
-        view_of(Broken(View(("a", "b"), (turn,))), episode("a"))
+        next_view(Broken(View(("a", "b"), (turn,))), episode("a"))
 
 
 def test_a_view_has_one_observation_more_than_turns() -> None:

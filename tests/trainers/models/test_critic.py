@@ -8,13 +8,13 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModel
 
 from tests.trainers.toys import make_folder, make_model
-from trainers.models.critic import HEAD_FILE, Critic, backbone_of, clipped_value_loss
+from trainers.models.critic import HEAD_FILE, Critic, clipped_value_loss, get_backbone
 
 IDS = torch.arange(12).reshape(2, 6)
 
 
 def values(critic: Critic, width: int = 3) -> torch.Tensor:
-    hidden = backbone_of(critic.model)(input_ids=IDS).last_hidden_state
+    hidden = get_backbone(critic.model)(input_ids=IDS).last_hidden_state
     return critic(hidden, width)
 
 
@@ -35,7 +35,7 @@ def test_a_tokens_value_is_that_of_the_state_before_it() -> None:
     before = values(critic)
     changed = IDS.clone()
     changed[:, 4] = 200  # the second of the three completion tokens
-    hidden = backbone_of(critic.model)(input_ids=changed).last_hidden_state
+    hidden = get_backbone(critic.model)(input_ids=changed).last_hidden_state
     after = critic(hidden, 3)
     assert torch.equal(before[:, :2], after[:, :2])
     assert not torch.isclose(before[:, 2], after[:, 2]).any()
@@ -48,7 +48,7 @@ def test_a_copy_shares_no_parameter_with_the_policy_and_has_no_output_layer() ->
     size = sum(p.numel() for p in policy.model.parameters())
     assert sum(p.numel() for p in critic.parameters()) == size + 32 + 1
     assert torch.equal(
-        backbone_of(critic.model)(input_ids=IDS).last_hidden_state,
+        get_backbone(critic.model)(input_ids=IDS).last_hidden_state,
         policy.model(input_ids=IDS).last_hidden_state,
     )
 
@@ -85,7 +85,7 @@ def test_a_saved_critic_is_an_ordinary_folder_and_comes_back(adapter: bool, tmp_
 def test_any_model_can_be_the_backbone_of_a_critic(tmp_path: Path) -> None:
     critic = Critic.from_pretrained(make_folder(tmp_path, seed=3), dtype=torch.float32)
     assert torch.equal(
-        backbone_of(critic.model)(input_ids=IDS).last_hidden_state,
+        get_backbone(critic.model)(input_ids=IDS).last_hidden_state,
         make_model(3).model(input_ids=IDS).last_hidden_state,
     )
     assert not (tmp_path / HEAD_FILE).exists()

@@ -104,7 +104,7 @@ def test_what_is_fetched_is_a_policy_under_its_own_name() -> None:
     model, tokenizer = load_policy(ModelArguments(model_name_or_path="smollm2"))
     assert tokenizer.eos_token == "<|im_end|>"
     assert describe_policy(model).startswith("smollm2: ")
-    base = BaseModel.of(resolve_model("smollm2"))
+    base = BaseModel.from_name(resolve_model("smollm2"))
     assert (base.title, base.licence) == ("SmolLM2-135M-Instruct", {"license": "apache-2.0"})
     assert base.hub_id == "HuggingFaceTB/SmolLM2-135M-Instruct"
     assert policy_fingerprint("smollm2") != ""
@@ -128,7 +128,7 @@ def test_the_one_that_has_seen_babyai_is_made_of_it_and_an_adapter(
     folder = Path(resolve_model("smollm2-textcraft"))
     assert sorted(left_in_cache()) == sorted([smollm2_folder().name, folder.name])
     assert (folder / "LICENSE").read_text() == "as Apache has it"
-    assert BaseModel.of(str(folder)).title == "A card"
+    assert BaseModel.from_name(str(folder)).title == "A card"
     assert _file("smollm2-textcraft") == smollm2_folder() / "tokenizer.json"
     merged = taught.merge_and_unload().state_dict()
     for name, weight in model.state_dict().items():

@@ -39,8 +39,8 @@ def test_each_environment_may_have_its_own() -> None:
     args = EpisodeArguments(
         history={"BabyAI": "summary", "default": "notes"}, keep_last_turns={"BabyAI": 2}
     )
-    assert args.history_of("agentgym/BabyAI-v0") == Summary(2)
-    assert args.budgets_of("agentgym/TextCraft-v0").history == Notes()
+    assert args.env_history("agentgym/BabyAI-v0") == Summary(2)
+    assert args.env_budgets("agentgym/TextCraft-v0").history == Notes()
 
 
 @pytest.mark.parametrize(

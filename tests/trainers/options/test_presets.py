@@ -119,9 +119,9 @@ def test_a_preset_holds_the_runs_numbers(name: str) -> None:
     )
 
     if kind == "fixed":
-        assert rollout.schedule_of(run.env) == FixedHorizon(run.turns)
+        assert rollout.env_schedule(run.env) == FixedHorizon(run.turns)
     else:
-        assert rollout.schedule_of(run.env) == ScalingInter(run.stages, every=run.every * updates)
+        assert rollout.env_schedule(run.env) == ScalingInter(run.stages, every=run.every * updates)
     assert args.max_steps >= len(run.stages) * run.every * updates
     assert args.max_steps % updates == 0
 

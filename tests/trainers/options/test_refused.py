@@ -17,7 +17,7 @@ from trainers import agentevol, dpo, grpo, ppo, sft
 from trainers.agentevol import AgentEvolConfig
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
-from trainers.options.checks import has_effect, ignored_options, refuse_ignored, remedy_of
+from trainers.options.checks import has_effect, ignored_options, refuse_ignored, refused_remedy
 from trainers.options.configs import AgentGRPOConfig, ModelArguments
 from trainers.options.errors import UsageError
 from trainers.options.offline import AgentSFTConfig
@@ -69,7 +69,7 @@ def test_a_refused_option_is_named_with_its_value_and_the_remedy(kind: type) -> 
         with pytest.raises(ValueError, match="would be ignored here") as error:
             refuse_ignored(args, tables_of(kind))
         assert str(error.value).startswith(f"{name}={getattr(args, name)!r} ")
-        assert remedy_of(row) in str(error.value)
+        assert refused_remedy(row) in str(error.value)
 
 
 @pytest.mark.parametrize(

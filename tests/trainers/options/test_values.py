@@ -32,7 +32,7 @@ def test_one_value_stays_a_plain_one() -> None:
     env, rollout = parse("--env", "TextCraft", "--max_turns", "7", "--horizon", "scaling:2,4@9")
     assert (env.max_turns, env.action_format, env.env_kwargs) == (7, "react", None)
     assert (rollout.horizon, rollout.max_tokens_per_turn) == ("scaling:2,4@9", 256)
-    assert rollout.schedule_of(CRAFT) == ScalingInter((2, 4), 9)
+    assert rollout.env_schedule(CRAFT) == ScalingInter((2, 4), 9)
 
 
 def test_a_value_by_name_is_of_one_environment() -> None:
@@ -45,10 +45,10 @@ def test_a_value_by_name_is_of_one_environment() -> None:
     )
     assert env.max_turns == {"TextCraft": 30}
     assert env.action_format == {"babyai": "plain", "default": "react"}
-    assert rollout.schedule_of(CRAFT) == ScalingInter((6, 12, 30), 20)
-    assert rollout.schedule_of(GRID) == FixedHorizon(20)
-    assert rollout.budgets_of(CRAFT) == TokenBudgets(64, 900, LastTurns())
-    assert rollout.budgets_of(GRID) == TokenBudgets(16, None, LastTurns(2))
+    assert rollout.env_schedule(CRAFT) == ScalingInter((6, 12, 30), 20)
+    assert rollout.env_schedule(GRID) == FixedHorizon(20)
+    assert rollout.env_budgets(CRAFT) == TokenBudgets(64, 900, LastTurns())
+    assert rollout.env_budgets(GRID) == TokenBudgets(16, None, LastTurns(2))
     assert (rollout.longest_turn, rollout.longest_episode) == (64, None)
 
 
@@ -67,7 +67,7 @@ def test_python_and_option_files_give_a_mapping(tmp_path: Path) -> None:
     )
     env, rollout = parse("--config", str(file))
     assert (env.max_turns, env.weights) == (given, [2, 1])
-    assert rollout.schedule_of(GRID) == FixedHorizon(20)
+    assert rollout.env_schedule(GRID) == FixedHorizon(20)
     env, rollout = parse("--config", str(file), "--horizon", "7")
     assert rollout.horizon == "7"
 
@@ -126,7 +126,7 @@ def test_weights_are_whole_numbers_in_proportion() -> None:
 
 
 def test_budgets_of_a_single_value_are_of_every_environment() -> None:
-    assert EpisodeArguments(max_tokens_per_episode=900).budgets_of("any") == TokenBudgets(256, 900)
+    assert EpisodeArguments(max_tokens_per_episode=900).env_budgets("any") == TokenBudgets(256, 900)
 
 
 @pytest.mark.parametrize(

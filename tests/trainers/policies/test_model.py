@@ -27,7 +27,7 @@ def test_servers_are_waited_for_as_long_as_in_play_where_they_have_answered_befo
     monkeypatch.setattr(failures, "retry", away)
     budgets = EpisodeArguments(max_outage="5m")
     with pytest.raises(EnvFailure, match="away"):
-        ModelPolicy.of_model(
+        ModelPolicy.from_model(
             make_model(),
             make_tokenizer(),
             budgets,

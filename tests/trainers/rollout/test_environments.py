@@ -69,7 +69,7 @@ def test_some_tasks_of_a_split_are_of_all_levels_in_their_shares() -> None:
     of_all = Counter(tasks.spec(task_id).subtask for task_id in own)
     for chosen in (
         [task_id for task_id in mixed.spread(ids, 180) if task_id in own],
-        repeated(own, 90 + len(own), kind_of=mixed.kind_of)[len(own) :],
+        repeated(own, 90 + len(own), task_kind=mixed.task_kind)[len(own) :],
     ):
         of_some = Counter(tasks.spec(task_id).subtask for task_id in chosen)
         assert len(chosen) == 90

@@ -78,7 +78,7 @@ def kind_in_turn(task_id: str) -> str:
 
 @pytest.mark.parametrize("count", [*range(1, 100), 333, 334, 500, 999])
 def test_each_kind_of_tasks_has_its_share(count: int) -> None:
-    chosen = spread(QA, count, kind_of=kind_in_turn)
+    chosen = spread(QA, count, task_kind=kind_in_turn)
     numbers = Counter(map(kind_in_turn, chosen))
     of_all = Counter(map(kind_in_turn, QA))
     assert all(abs(numbers[kind] - of_all[kind] * count / len(QA)) < 1 for kind in KINDS)
@@ -87,7 +87,7 @@ def test_each_kind_of_tasks_has_its_share(count: int) -> None:
 
 
 def test_the_tasks_of_a_kind_are_spread_evenly() -> None:
-    chosen = [int(task.partition("_")[2]) for task in spread(QA, 30, kind_of=kind_in_turn)]
+    chosen = [int(task.partition("_")[2]) for task in spread(QA, 30, task_kind=kind_in_turn)]
     for kind in range(3):
         own = [number for number in chosen if number % 3 == kind]
         assert {after - number for number, after in pairwise(own)} <= {99, 102}
@@ -95,7 +95,7 @@ def test_the_tasks_of_a_kind_are_spread_evenly() -> None:
 
 
 def test_what_does_not_go_round_is_of_all_kinds_too() -> None:
-    chosen = repeated(QA, 1333, kind_of=kind_in_turn)
+    chosen = repeated(QA, 1333, task_kind=kind_in_turn)
     numbers = Counter(map(kind_in_turn, chosen[1000:]))
     assert all(abs(numbers[kind] - 111) <= 1 for kind in KINDS)
 

@@ -149,7 +149,7 @@ def test_mixed_scenarios_wait_for_whichever_answers(monkeypatch):
         TextVectorEnv([NappingEnv], backend="process") as other,
     ):
         monkeypatch.setattr(
-            "trainers.rollout.rollout.env_of",
+            "trainers.rollout.rollout.task_env",
             lambda task_id, envs: other if task_id == "counting_21" else gated,
         )
         trajectories = play(

@@ -16,7 +16,7 @@ from tests.trainers.toys import ENV_ID, make_folder
 from trainers.credit.rewards import agent_reward
 from trainers.grpo import main
 from trainers.runs.card import BaseModel, public, write_card
-from trainers.runs.folder import read_run, step_of_model, write_json, write_metrics
+from trainers.runs.folder import model_step, read_run, write_json, write_metrics
 
 LICENCE = {"license": "other", "license_name": "house", "license_link": "LICENSE"}
 
@@ -92,7 +92,7 @@ def test_a_command_leaves_a_card_with_its_model_and_with_each_checkpoint(
         assert ("| step 2 | Letters" in own) == (step == 2)
         assert "learning_curve.png" not in own
         assert "README.md" in json.loads((checkpoint / "checksums.json").read_text())
-    assert [step_of_model(folder / name) for name in ("checkpoint-1", ".")] == [1, 2]
+    assert [model_step(folder / name) for name in ("checkpoint-1", ".")] == [1, 2]
 
 
 def test_a_trainer_used_from_python_saves_a_card_of_its_own(
@@ -108,7 +108,7 @@ def test_a_trainer_used_from_python_saves_a_card_of_its_own(
     assert "| base model | a model made in memory |" in card.content
     assert "No licence is named" in card.content
     assert card.data.license is None
-    assert step_of_model(folder / "kept") == 1
+    assert model_step(folder / "kept") == 1
     assert read_run(folder)["ended"]["weights_step"] == 1
     assert read_run(folder)["RewardFunctions"] == {"reward_funcs": ["agent_reward"]}
     assert "| `reward_funcs` | agent_reward |" in card.content
@@ -180,9 +180,9 @@ def test_environments_have_their_shares_and_their_own_success(tmp_path: Path) ->
 
 def test_a_run_that_starts_from_a_run_descends_from_its_base(tmp_path: Path) -> None:
     written(tmp_path / "first")
-    base = BaseModel.of(str(tmp_path / "first"))
+    base = BaseModel.from_name(str(tmp_path / "first"))
     assert (base.title, base.hub_id) == ("first", "org/a")
-    assert BaseModel.of("org/not-on-this-machine").hub_id == "org/not-on-this-machine"
+    assert BaseModel.from_name("org/not-on-this-machine").hub_id == "org/not-on-this-machine"
 
 
 @pytest.mark.parametrize(

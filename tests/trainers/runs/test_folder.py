@@ -15,8 +15,8 @@ from trainers.options.errors import UsageError
 from trainers.runs.folder import (
     RUN_FILE,
     explain_missing_model,
+    model_step,
     read_json,
-    step_of_model,
     write_json,
 )
 from trainers.runs.provenance import begin_run, resumption
@@ -75,7 +75,7 @@ def test_a_flipped_bit_of_a_run_s_record_is_named_or_harmless(tmp_path: Path, se
     path = tmp_path / RUN_FILE
     whole = path.read_bytes()
     readers: tuple[Callable[[], Any], ...] = (
-        lambda: step_of_model(tmp_path),
+        lambda: model_step(tmp_path),
         lambda: measured_success(tmp_path),
         lambda: resumption(tmp_path, 1, command="train grpo", configs=configs),
         lambda: explain_missing_model(str(tmp_path)),

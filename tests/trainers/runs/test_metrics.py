@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.viewer.index import Index
-from benchmarks.viewer.logged import curve_of
+from benchmarks.viewer.logged import metric_curve
 from trainers.runs.folder import read_metrics
 
 ODD = {
@@ -44,7 +44,7 @@ def test_a_metric_of_any_name_reaches_the_file_the_trackers_and_the_viewer(
     assert "episodes/turns" in entry
     index = Index(folder)
     index.update()
-    assert curve_of(index.runs[0], list(ODD))["rows"] == [[1, *ODD.values()]]
+    assert metric_curve(index.runs[0], list(ODD))["rows"] == [[1, *ODD.values()]]
     events = {path.parent for path in folder.rglob("events.out.*")}
     tags = accumulator.EventAccumulator(str(events.pop())).Reload().Tags()["scalars"]
     assert {f"train/{key}" for key in ODD} <= set(tags)

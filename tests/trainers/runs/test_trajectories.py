@@ -27,7 +27,7 @@ def names_in(folder: Path) -> list[str]:
 def test_each_of_several_processes_writes_files_of_its_own(tmp_path: Path) -> None:
     for rank, world_size in ((0, 1), (0, 2), (1, 2)):
         args = SimpleNamespace(output_dir=tmp_path, process_index=rank, world_size=world_size)
-        files = TrajectoryFiles.of(args, RolloutArguments())
+        files = TrajectoryFiles.from_args(args, RolloutArguments())
         files.write("eval", 5, [])
         files.flush()
     assert names_in(tmp_path) == [

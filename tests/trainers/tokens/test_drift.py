@@ -19,7 +19,7 @@ from trainers.rollout.rollout import Rollout
 from trainers.sft import token_rows
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Backend, Generated, Sampling
-from trainers.trl_bridge import rows_of
+from trainers.trl_bridge import make_rows
 from wrappers import TextVectorEnv
 
 register_helpers()
@@ -70,7 +70,7 @@ def sampled(trajectory: Trajectory) -> list[int]:
 def check_trained_ids(trajectory: Trajectory, expected: list[int]) -> None:
     """The ids in GRPO's rows and in SFT's labels are those that were sampled, and no others."""
     assert sampled(trajectory) == expected
-    rows = rows_of([trajectory], filler_id=0).columns
+    rows = make_rows([trajectory], filler_id=0).columns
     pairs = zip(rows["completion_ids"][0], rows["env_mask"][0], strict=True)
     assert [id_ for id_, mask in pairs if mask] == expected
     (row,) = token_rows([trajectory], CHAT, unsuccessful=True)
@@ -150,7 +150,7 @@ def test_an_episode_that_failed_is_no_reward_of_zero() -> None:
     turn = [*encode("add 1"), END]
     trajectory = played(turn)
     trajectory.status = "failed"
-    rows = rows_of([trajectory], filler_id=0).columns
+    rows = make_rows([trajectory], filler_id=0).columns
     assert not any(rows["env_mask"][0])
     with pytest.raises(ValueError, match="none of 1 episodes"):
         token_rows([trajectory], CHAT, unsuccessful=True)

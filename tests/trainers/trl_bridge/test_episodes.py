@@ -27,7 +27,7 @@ from trainers.credit.rewards import agent_reward
 from trainers.trl_bridge import (
     labelled_dataset,
     make_rollout_func,
-    rows_of,
+    make_rows,
     task_dataset,
 )
 from trainers.trl_bridge.loss import PolicyLoss
@@ -40,7 +40,7 @@ PAD = 257
 
 def test_a_row_is_the_trace_as_it_was_recorded() -> None:
     one = trace(3, [1, 1, 0, 1])
-    rows = rows_of([episode(traces=[one])], filler_id=PAD)
+    rows = make_rows([episode(traces=[one])], filler_id=PAD)
     assert rows.columns == {
         "prompt_ids": [one.prompt_ids],
         "completion_ids": [one.completion_ids],
@@ -52,7 +52,7 @@ def test_a_row_is_the_trace_as_it_was_recorded() -> None:
 
 def test_failed_and_empty_episodes_become_fillers_without_a_sampled_token() -> None:
     empty = episode(traces=[trace(3, [])], status="truncated")
-    rows = rows_of([FAILED, empty, episode()], filler_id=PAD)
+    rows = make_rows([FAILED, empty, episode()], filler_id=PAD)
     assert rows.columns["env_mask"] == [[0], [0], [1, 1, 0, 0, 1]]
     assert rows.columns["completion_ids"][:2] == [[PAD], [PAD]]
     assert rows.episode_of_row == [0, 1, 2]
@@ -60,18 +60,18 @@ def test_failed_and_empty_episodes_become_fillers_without_a_sampled_token() -> N
 
 def test_tokens_of_a_failed_episode_are_dropped() -> None:
     broken = dataclasses.replace(episode(), status="failed")
-    assert rows_of([broken], filler_id=PAD).columns["env_mask"] == [[0]]
+    assert make_rows([broken], filler_id=PAD).columns["env_mask"] == [[0]]
 
 
 def test_windows_become_rows_of_the_same_episode_and_fillers_complete_the_count() -> None:
     windows = episode(traces=[trace(2, [1]), trace(4, [0, 1]), trace(4, [0, 0])])
-    rows = rows_of([windows, episode()], filler_id=PAD, multiple_of=4)
+    rows = make_rows([windows, episode()], filler_id=PAD, multiple_of=4)
     assert rows.episode_of_row == [0, 0, 1, -1]
     assert rows.columns["env_mask"][-1] == [0]
 
 
 def test_masked_truncated_episodes_lose_their_tokens_but_keep_their_row() -> None:
-    rows = rows_of([episode(status="truncated"), episode()], filler_id=PAD, mask_truncated=True)
+    rows = make_rows([episode(status="truncated"), episode()], filler_id=PAD, mask_truncated=True)
     assert rows.columns["env_mask"] == [[0], [1, 1, 0, 0, 1]]
 
 

@@ -16,11 +16,11 @@ IDS = torch.tensor([[0, 5, 6, 7, 0], [0, 0, 1, 2, 3], [0, 0, 9, 0, 0]])
 
 
 def test_tokens_move_to_the_left_in_their_order() -> None:
-    assert Layout.of(MASK).pack(IDS).tolist() == [[5, 6, 7], [1, 2, 3], [9, 0, 0]]
+    assert Layout.from_mask(MASK).pack(IDS).tolist() == [[5, 6, 7], [1, 2, 3], [9, 0, 0]]
 
 
 def test_what_was_packed_comes_back_to_its_columns() -> None:
-    layout = Layout.of(MASK)
+    layout = Layout.from_mask(MASK)
     assert (layout.unpack(layout.pack(IDS), 5) == IDS).all()
     vectors = torch.stack([IDS, -IDS], dim=-1)
     packed = torch.stack([layout.pack(IDS), layout.pack(-IDS)], dim=-1)
@@ -28,7 +28,7 @@ def test_what_was_packed_comes_back_to_its_columns() -> None:
 
 
 def test_the_last_columns_need_only_the_packed_columns_that_hold_their_tokens() -> None:
-    layout = Layout.of(MASK)
+    layout = Layout.from_mask(MASK)
     assert layout.num_kept(2) == 2  # the first row's two tokens before are the fewest but one
     assert layout.num_kept(3) == 3
     kept = layout.pack(IDS)[:, -2:]
@@ -36,7 +36,7 @@ def test_the_last_columns_need_only_the_packed_columns_that_hold_their_tokens() 
 
 
 def test_a_row_without_tokens_comes_back_as_zeros() -> None:
-    layout = Layout.of(torch.zeros(1, 3, dtype=torch.long))
+    layout = Layout.from_mask(torch.zeros(1, 3, dtype=torch.long))
     assert layout.unpack(layout.pack(torch.ones(1, 3)), 3).tolist() == [[0.0, 0.0, 0.0]]
 
 
@@ -162,6 +162,6 @@ def test_rows_share_where_it_saves_tokens_and_not_where_a_mask_would_be_too_larg
 
 def test_a_pass_costs_what_its_cheaper_layout_does() -> None:
     ids, mask, longest = rows([100], [10, 20])
-    sizes = Sizes.of(ids, mask, ids.size(1) - longest, 10**9)
+    sizes = Sizes.measure(ids, mask, ids.size(1) - longest, 10**9)
     assert sizes.cost([0, 1]) == pytest.approx(99 + 11 + 21)
     assert sizes.cost([0]) == pytest.approx(sizes.lengths[0])

@@ -28,7 +28,7 @@ from trainers.policies.model import ModelPolicy
 from trainers.rollout.rollout import Rollout
 from trainers.tokens.chat import ChatFormat
 from trainers.tokens.generation import Sampling
-from trainers.trl_bridge.rollout_worker import RolloutWorker, samples_of
+from trainers.trl_bridge.rollout_worker import RolloutWorker, group_samples
 from wrappers import TextVectorEnv
 
 TASKS = [f"textcraft_{number}" for number in (0, 1, 2, 4, 5)]
@@ -54,7 +54,7 @@ def taken(worker: RolloutWorker, number: int) -> list[RolloutSample]:
 def test_samples_are_the_tokens_that_were_sampled_and_their_groups_advantages() -> None:
     windows = [trace(2, [1, 0, 1]), trace(4, [0, 1]), trace(3, [0, 0])]
     group = [episode(1.0, traces=windows), FAILED, episode(0.0), episode(math.nan), episode(0.5)]
-    samples = samples_of(group, 7, 3)
+    samples = group_samples(group, 7, 3)
     assert [sample.metrics["reward"] for sample in samples] == [1.0, 1.0, 0.0, 0.5]
     deviation = math.sqrt(1 / 6)
     assert [sample.advantage for sample in samples] == pytest.approx(
@@ -66,7 +66,7 @@ def test_samples_are_the_tokens_that_were_sampled_and_their_groups_advantages() 
         assert sample.completion_mask.tolist() == [0] * given + window.action_mask
         assert sample.old_log_probs.tolist()[given:] == pytest.approx(window.logprobs)
     assert {(sample.model_version, sample.group_id) for sample in samples} == {(7, 3)}
-    assert samples_of([FAILED, FAILED], 0, 0) == []
+    assert group_samples([FAILED, FAILED], 0, 0) == []
 
 
 def test_every_task_is_played_once_in_a_pass_and_none_twice_in_a_batch(rollout: Rollout) -> None:

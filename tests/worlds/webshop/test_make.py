@@ -13,7 +13,7 @@ pytest.importorskip("rapidfuzz")
 
 from agentgym_envs.retrieval.words import words
 from agentgym_envs.webshop.catalogue import EMBEDDED, NO_LIMIT, SHOP, load_shop
-from agentgym_envs.webshop.reward import has_attribute, is_match, reward_of
+from agentgym_envs.webshop.reward import has_attribute, is_match, purchase_reward
 from worlds.sources import sources_digest
 from worlds.webshop import make as make_module
 from worlds.webshop.make import SOURCES, VERSION, generate, make, pack
@@ -59,7 +59,9 @@ def test_what_is_asked_for_and_nothing_else_earns_the_full_reward() -> None:
             if not all(has_attribute(product, attribute) for attribute in goal.attributes):
                 continue
             rewards = [
-                reward_of(product, dict(zip(product.options, values, strict=True)), goal).total
+                purchase_reward(
+                    product, dict(zip(product.options, values, strict=True)), goal
+                ).total
                 for values in combinations_of(*product.options.values())
             ]
             is_asked_for = (

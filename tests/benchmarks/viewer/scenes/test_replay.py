@@ -7,7 +7,7 @@ import pytest
 
 from agentgym_envs import Trajectory
 from benchmarks.viewer.scenes import scene
-from benchmarks.viewer.scenes.replay import NotReplayed, env_kwargs_of, replay
+from benchmarks.viewer.scenes.replay import NotReplayed, replay, saved_env_kwargs
 from tests.benchmarks.viewer.scenes.episodes import PLAYED, expert_episode
 
 
@@ -75,15 +75,15 @@ def test_a_record_can_name_no_environment_to_be_imported():
 def test_what_environments_were_made_with_is_read_from_the_run_or_the_cell(file, record, tmp_path):
     (tmp_path / "trajectories").mkdir()
     (tmp_path / file).write_text(json.dumps(record))
-    assert env_kwargs_of(tmp_path) == env_kwargs_of(tmp_path / "trajectories") == {"top_k": 5}
-    assert env_kwargs_of(tmp_path / "trajectories" / "deeper") == {}
-    assert env_kwargs_of(None) == {}
+    assert saved_env_kwargs(tmp_path) == saved_env_kwargs(tmp_path / "trajectories") == {"top_k": 5}
+    assert saved_env_kwargs(tmp_path / "trajectories" / "deeper") == {}
+    assert saved_env_kwargs(None) == {}
 
 
 @pytest.mark.parametrize("options", ["text", None, {"env_kwargs": 3}, {"env_kwargs": "[[1]]"}])
 def test_a_record_of_another_form_holds_no_keyword_arguments(options, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"EnvArguments": options}))
-    assert env_kwargs_of(tmp_path, "agentgym/Wordle-v0") == {}
+    assert saved_env_kwargs(tmp_path, "agentgym/Wordle-v0") == {}
 
 
 def test_an_environment_of_several_is_made_as_it_was_by_name(tmp_path):
@@ -91,8 +91,8 @@ def test_an_environment_of_several_is_made_as_it_was_by_name(tmp_path):
     kwargs = '{"compat": null, "searchqa": {"top_k": 5}}'
     record = {"EnvArguments": {"env": ids, "env_kwargs": kwargs}}
     (tmp_path / "run.json").write_text(json.dumps(record))
-    assert env_kwargs_of(tmp_path, ids[0]) == {"compat": None}
-    assert env_kwargs_of(tmp_path, ids[1]) == {"compat": None, "top_k": 5}
+    assert saved_env_kwargs(tmp_path, ids[0]) == {"compat": None}
+    assert saved_env_kwargs(tmp_path, ids[1]) == {"compat": None, "top_k": 5}
 
 
 def test_scenes_are_json():

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from agentgym_envs import TokenTrace, Trajectory, Turn
 from benchmarks.viewer.scenes import tokens
-from benchmarks.viewer.scenes.tokens import turns_of
+from benchmarks.viewer.scenes.tokens import turn_numbers
 
 
 def byte_tokenizer():
@@ -151,7 +151,7 @@ def test_a_policy_without_tokens_has_none():
     ],
 )
 def test_given_tokens_belong_to_the_turn_that_reads_them(mask, first, expected):
-    assert turns_of(mask, first) == expected
+    assert turn_numbers(mask, first) == expected
 
 
 def test_windows_go_on_counting_turns():
