@@ -10,6 +10,7 @@ from tests import words
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("agentgym_envs", "wrappers", "trainers", "benchmarks")
+ROOMS = ("credit", "tokens", "rollout", "evaluation", "trl_bridge")
 MAX_WORDS = 60_000
 MAX_RESULTS_WORDS = 600
 
@@ -44,6 +45,27 @@ def test_strings_below_constants_and_attributes_are_docstrings(tmp_path: Path) -
     assert {(item.line, item.first) for item in words.docstrings(module)} == {
         *((2, "Of a part."), (5, "A part."), (9, "Bytes."), (13, "Its end."))
     }
+
+
+@pytest.mark.parametrize(
+    "folder", ["agentgym_envs/core", "wrappers", *(f"trainers/{room}" for room in ROOMS)]
+)
+def test_public_docstrings_give_shapes_and_errors(folder: str) -> None:
+    assert list(words.gaps(ROOT / folder)) == []
+
+
+def test_a_tensor_without_a_shape_and_an_error_that_is_not_named_are_gaps(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(
+        'def f(x: Tensor) -> int:\n    """Return a number."""\n    if x is None:\n'
+        '        raise ValueError("none")\n\n\n'
+        'def g(x: Tensor) -> int:\n    """Return the rank of (B, T) logits."""\n',
+        "utf-8",
+    )
+    place = f"{tmp_path / 'module.py'}:1: f"
+    assert list(words.gaps(tmp_path)) == [
+        f"{place}: tensors without a shape such as (B, T)",
+        f"{place}: no Raises: ValueError",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ HOUSE_WORDS = re.compile(
     re.I,
 )
 """Substitutes for the field's terms: reward (paid), baseline (floor), random policy (chance)."""
+SHAPE = re.compile(r"\((?:[A-Z]\w*|\d+|\.\.\.)(?:[-+,]? ?(?:[A-Z]\w*|\d+|\.\.\.))*,?\)|scalar")
+"""A tensor's shape in a docstring, such as `(B, T)`, `(N,)` or `(R, T + 1)`."""
 
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -62,6 +64,42 @@ def constants(path: Path, body: list[ast.stmt]) -> Iterator[Docstring]:
             match below:
                 case ast.Expr(ast.Constant(str(text))):
                     yield Docstring(path, below.lineno, text.strip().splitlines()[0])
+
+
+def gaps(folder: Path) -> Iterator[str]:
+    """List public functions of tensors without a shape, and those that raise without `Raises:`."""
+    for path in sorted(folder.rglob("*.py")):
+        for scope in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(scope, ast.Module | ast.ClassDef):
+                continue
+            for function in scope.body:
+                if not isinstance(function, ast.FunctionDef):
+                    continue
+                is_init = function.name == "__init__" and not scope.name.startswith("_")
+                text = ast.get_docstring(scope if is_init else function)
+                if not text or not is_init and function.name.startswith("_"):
+                    continue
+                place = f"{path}:{function.lineno}: {function.name}"
+                signature = [function.args, *([function.returns] if function.returns else [])]
+                if any("Tensor" in ast.unparse(each) for each in signature) and not SHAPE.search(
+                    text
+                ):
+                    yield f"{place}: tensors without a shape such as (B, T)"
+                if errors(function) and "raise" not in text.lower():
+                    yield f"{place}: no Raises: {', '.join(sorted(errors(function)))}"
+
+
+def errors(function: ast.FunctionDef) -> set[str]:
+    """Name the errors that a function raises itself, not those of the functions within it."""
+    raised, nodes = set(), list(function.body)
+    for node in nodes:  # grows
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                continue
+            case ast.Raise(exc=ast.Call(func=ast.Name(name))):
+                raised.add(name)
+        nodes.extend(ast.iter_child_nodes(node))
+    return raised
 
 
 def faults(first: str) -> list[str]:

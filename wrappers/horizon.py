@@ -83,7 +83,11 @@ class HorizonCurriculum:
 class EnvHorizon(
     HorizonCurriculum, gym.Wrapper[str, str, str, str], gym.utils.RecordConstructorArgs
 ):
-    """`HorizonCurriculum` around one environment."""
+    """`HorizonCurriculum` around one environment.
+
+    Raises:
+        TypeError: the environment is no `TextEnv`.
+    """
 
     def __init__(
         self,
@@ -112,7 +116,11 @@ class EnvHorizon(
 
 
 class VectorHorizon(HorizonCurriculum):
-    """`HorizonCurriculum` around a `TextVectorEnv`, which does all but resets."""
+    """`HorizonCurriculum` around a `TextVectorEnv`, which does all but resets.
+
+    Raises:
+        TypeError: the environment is neither a `gymnasium.Env` nor a `TextVectorEnv`.
+    """
 
     def __init__(
         self, env: TextVectorEnv, schedule: Schedule | None = None, *, start: Schedule | None = None

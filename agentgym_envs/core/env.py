@@ -245,7 +245,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         return {}
 
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
-        """Return the task that `options` name, or draw one."""
+        """Return the task that `options` name, or draw one.
+
+        Raises:
+            ValueError: the split has no task to draw.
+            UnknownTask: there is no task of the given id.
+        """
         task_id = options.get("task_id")
         if task_id is None:
             numbers = self._text_env.draws_from

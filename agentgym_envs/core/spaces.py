@@ -35,6 +35,9 @@ class FreeText(Space[str]):
         sample_length: the longest string that `sample` returns, in characters; `contains` has
             no limit.
         seed: seeds `sample`.
+
+    Raises:
+        ValueError: `sample_length` is below 1.
     """
 
     def __init__(self, sample_length: int = 64, *, seed: int | None = None) -> None:
@@ -106,6 +109,9 @@ class SharedTexts(Sequence[str]):
 
     `AsyncVectorEnv` reads its memory once, and gives a deep copy of what it has read with every
     step; so this is a view, and its deep copy is the tuple of its strings.
+
+    Args:
+        rows: (N, 4 + `SHARED_BYTES`) uint8, each string after its length in bytes.
     """
 
     def __init__(self, rows: NDArray[np.uint8]) -> None:

@@ -299,7 +299,11 @@ class ListedTasks(TaskSet):
         return self._numbers[split]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a listed number."""
+        """Return (subtask, split) of a listed number.
+
+        Raises:
+            UnknownTask: the number is not listed.
+        """
         try:
             return self._index[number]
         except KeyError:

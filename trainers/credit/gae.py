@@ -66,12 +66,12 @@ class SampledTokenIndex:
 
 @dataclass(frozen=True)
 class AdvantageEstimate:
-    """Advantages and value targets, (R, T) each.
+    """Advantages and value targets.
 
     Attributes:
-        advantages: of the sampled tokens, 0 elsewhere.
-        returns: targets of the values at `value_mask`, 0 elsewhere.
-        value_mask: bool, the tokens whose value is used and trained.
+        advantages: (R, T), of the sampled tokens, 0 elsewhere.
+        returns: (R, T), targets of the values at `value_mask`, 0 elsewhere.
+        value_mask: (R, T) bool, the tokens whose value is used and trained.
     """
 
     advantages: torch.Tensor

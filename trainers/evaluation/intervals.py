@@ -69,7 +69,11 @@ def wilson(hits: float, total: float) -> Estimate:
 
 
 def bootstrap_mean(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
-    """Return the 95% percentile bootstrap interval of a mean, the same for the same values."""
+    """Return the 95% percentile bootstrap interval of a mean, the same for the same values.
+
+    Raises:
+        ValueError: there is no value.
+    """
     if not values:
         raise ValueError("a bootstrap needs at least one value")
     data = np.asarray(values, dtype=np.float64)

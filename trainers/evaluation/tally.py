@@ -153,6 +153,9 @@ def pass_at_k(num_episodes: int, num_successes: int, k: int) -> float:
     """Estimate without bias that one of k episodes succeeds (arXiv 2107.03374, equation 1).
 
     1 - C(n - c, k) / C(n, k), for c successes in n episodes.
+
+    Raises:
+        ValueError: k is not in 1..n, or c is not in 0..n.
     """
     return 1.0 - pass_all_k(num_episodes, num_episodes - num_successes, k)
 

@@ -44,7 +44,11 @@ class Capacity:
 
 
 def task_env(task_id: str, envs: TextVectorEnv | Mapping[str, TextVectorEnv]) -> TextVectorEnv:
-    """Return the environment that plays a task."""
+    """Return the environment that plays a task.
+
+    Raises:
+        ValueError: none of the environments has the name in front of the task id's number.
+    """
     if isinstance(envs, TextVectorEnv):
         return envs
     name = scenario_name(task_id)

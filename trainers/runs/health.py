@@ -248,5 +248,5 @@ def weight_sample(model: Any) -> torch.Tensor | None:
 
 
 def share_changed(before: torch.Tensor, after: torch.Tensor) -> float:
-    """Return the share of elements that differ."""
+    """Return the share, in 0..1, of the elements of two (N,) tensors that differ."""
     return float((before != after).float().mean())

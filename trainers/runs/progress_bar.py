@@ -205,7 +205,11 @@ def is_unfinished(path: Path) -> bool:
 
 
 def unfinished_file(path: Path, *, is_last: bool) -> Path:
-    """Return an unused file name beside `path`, or the last used one."""
+    """Return an unused file name beside `path`, or the last used one.
+
+    Raises:
+        UsageError: there are 10,000 unfinished files.
+    """
     names = (f"{path.stem}.unfinished{number}.jsonl" for number in ("", *range(2, 10_000)))
     last = None
     for file in map(path.with_name, names):

@@ -35,7 +35,11 @@ A launcher may send it to a process and to its group.
 
 
 class StopAfter(TrainerCallback):
-    """Ends training after the step in which the minutes are over. 0 never ends it."""
+    """Ends training after the step in which the minutes are over. 0 never ends it.
+
+    Raises:
+        ValueError: `minutes` is negative.
+    """
 
     def __init__(self, minutes: float) -> None:
         if minutes < 0:
@@ -145,7 +149,11 @@ class SaveOnSignal(TrainerCallback):
             control.should_evaluate = False
 
     def on_save(self, args: Any, state: Any, control: Any, **_kwargs: Any) -> None:
-        """End training where a signal has come."""
+        """End training where a signal has come.
+
+        Raises:
+            Interrupted: it has.
+        """
         if self._signal is not None:
             # Not by `should_training_stop`: the trainer would load the best model, and may delete
             # the last checkpoint (save_total_limit=1).
@@ -190,7 +198,11 @@ class SkipNonFinite(TrainerCallback):
     def on_pre_optimizer_step(
         self, args: Any, state: Any, control: Any, optimizer: Any = None, **_kwargs: Any
     ) -> None:
-        """Drop the gradients if one of them is not finite."""
+        """Drop the gradients if one of them is not finite.
+
+        Raises:
+            FloatingPointError: this was the case `MOST_IN_A_ROW` times in a row.
+        """
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if _all_finite([p.grad for p in parameters if p.grad is not None], args.device):
             self._in_a_row = 0

@@ -126,7 +126,7 @@ class CriticMixin:
     # The loss ---------------------------------------------------------------------------------
 
     def loss_of_pass(self: Any, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        """Return the policy's loss and the critic's."""
+        """Return the sum of the policy's loss and the critic's, a scalar."""
         if self.state.global_step < self.args.critic_warmup_steps:
             moves_policy, hidden_states, policy_loss = False, [], 0.0
         else:

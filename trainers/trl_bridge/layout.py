@@ -49,7 +49,7 @@ class Layout:
 
     @classmethod
     def from_mask(cls, mask: torch.Tensor) -> Layout:
-        """Lay out rows with the given mask, each in a row of its own."""
+        """Lay out padded rows of a (B, L) mask, each in a row of its own."""
         width = max(int(mask.sum(dim=1).max()), 1)
         order = torch.argsort((mask == 0).to(torch.int8), dim=1, stable=True)[:, :width]
         first = torch.arange(len(mask), device=mask.device)[:, None]

@@ -316,7 +316,13 @@ class Weighted(float):
         *,
         change: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> Weighted:
-        """Return a coefficient with weights for its term, which `change` is applied to first."""
+        """Return a coefficient whose term is weighted, once `change` is applied to it.
+
+        Args:
+            coefficient: TRL's.
+            weights: (B, 1) or a scalar.
+            change: of the (B, T) term.
+        """
         made = cls(coefficient)
         made.weights, made.change = weights, change
         return made

@@ -91,7 +91,7 @@ def _part_of(batch: dict[str, Any], rows: list[int], loss_type: str) -> dict[str
 
 
 def add_gradient(loss: torch.Tensor, accelerator: Any) -> None:
-    """Add the gradient of a pass after which its optimizer step goes on."""
+    """Add the gradient of a pass's scalar loss, after which its optimizer step goes on."""
     if accelerator.distributed_type == DistributedType.DEEPSPEED:
         # As in `Trainer.training_step`, but for the step that DeepSpeed would take.
         engine = accelerator.deepspeed_engine_wrapped

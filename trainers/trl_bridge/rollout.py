@@ -22,6 +22,9 @@ def make_rollout_func(rollout: Rollout) -> RolloutFunc:
 
     Args:
         rollout: plays task ids.
+
+    Raises:
+        ValueError: when it plays, an episode has several traces.
     """
     batches = itertools.count()
 

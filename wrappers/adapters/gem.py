@@ -54,7 +54,11 @@ class GemEnv(gem.Env):  # type: ignore[misc]
         return action
 
     def spawn(self, same_state: bool = False, **kwargs: Any) -> GemEnv:
-        """Return another one, in the same state or before its first reset."""
+        """Return another one, in the same state or before its first reset.
+
+        Raises:
+            ValueError: arguments come with `same_state`.
+        """
         if same_state:
             if kwargs:
                 raise ValueError(

@@ -22,6 +22,9 @@ class SkyRLEnv(BaseTextEnv):  # type: ignore[misc]
             under `env_kwargs`.
         extras: columns of the data set's row: `task_id`, and `env` and `env_kwargs` where they
             differ from those of `env_config`.
+
+    Raises:
+        ValueError: neither names an environment.
     """
 
     def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> None:

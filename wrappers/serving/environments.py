@@ -30,7 +30,11 @@ class ServedEnvironment:
 
     @cached_property
     def sample(self) -> TextEnv:
-        """A text environment that is never played, for its texts, verbs and tasks."""
+        """A text environment that is never played, for its texts, verbs and tasks.
+
+        Raises:
+            TypeError: the environment is no `TextEnv`.
+        """
         env = self.make().unwrapped
         if not isinstance(env, TextEnv):
             raise TypeError(

@@ -94,7 +94,12 @@ class ProcessSlot:
         self._write((method, args), timeout)
 
     def receive(self) -> Any:
-        """Wait for the worker's answer, its death, or the deadline."""
+        """Wait for the worker's answer, its death, or the deadline.
+
+        Raises:
+            EnvFailure: there was no answer in time, or the environment's machinery broke.
+            WorkerDied: the process died.
+        """
         assert self._connection is not None
         try:
             if not self._connection.poll(seconds_left(self.deadline)):

@@ -201,7 +201,12 @@ class RaySlot:
         self._follow(answer, None if timeout is None else timeout + GRACE_SECONDS)
 
     def receive(self) -> Any:
-        """Wait for the actor's answer, its death, or the deadline."""
+        """Wait for the actor's answer, its death, or the deadline.
+
+        Raises:
+            EnvFailure: there was no answer in time, or the environment's machinery broke.
+            WorkerDied: the actor died.
+        """
         assert self._actor is not None
         try:
             # Not `result(timeout)`: an answer that is there counts, however late one looks.

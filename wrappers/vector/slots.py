@@ -160,7 +160,11 @@ class ThreadSlot:
         self._calls.put((method, args))
 
     def receive(self) -> Any:
-        """Wait for the thread's answer."""
+        """Wait for the thread's answer.
+
+        Raises:
+            EnvFailure: there was no answer in time, or the environment's machinery broke.
+        """
         try:
             answered, value = self._answers.get(seconds_left(self.deadline))
         except Empty:
