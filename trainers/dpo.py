@@ -174,6 +174,32 @@ def sampled_pairs(
     rollout = RolloutArguments() if rollout is None else rollout
     pairing = PairArguments() if pairing is None else pairing
     task_ids = environments.spread(environments.split_ids(), pairing.num_tasks, weighted=True)
+    expert, sampled = _play_for_pairs(
+        environments, model_args, args, rollout, pairing, task_ids, resume=resume
+    )
+    unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
+    pairs = pair_episodes(expert, pairing, against=unsuccessful, seed=args.seed)
+    if not pairs:
+        solved = {trajectory.task_id for trajectory in expert if trajectory.success}
+        both = solved & {trajectory.task_id for trajectory in unsuccessful}
+        raise UsageError(
+            f"no pair came of {len(task_ids)} tasks: the expert solved {len(solved)} of them, and "
+            f"the policy failed on {len(both)} of these; raise num_tasks, num_samples or max_turns"
+        )
+    return pairs
+
+
+def _play_for_pairs(
+    environments: Environments,
+    model_args: ModelArguments,
+    args: Any,
+    rollout: RolloutArguments,
+    pairing: PairArguments,
+    task_ids: Sequence[str],
+    *,
+    resume: bool,
+) -> tuple[list[Trajectory], list[Trajectory]]:
+    """Return the expert's and the policy's episodes of the tasks, played or kept in `pairs/`."""
     repeated = [task_id for task_id in task_ids for _ in range(pairing.num_samples)]
 
     def sample(watch: Watch) -> list[Trajectory]:
@@ -213,16 +239,7 @@ def sampled_pairs(
             options=(pairing.sampling_temperature, repeated),
             reuse=resume or not is_main,
         )
-    unsuccessful = [trajectory for trajectory in sampled if not trajectory.success]
-    pairs = pair_episodes(expert, pairing, against=unsuccessful, seed=args.seed)
-    if not pairs:
-        solved = {trajectory.task_id for trajectory in expert if trajectory.success}
-        both = solved & {trajectory.task_id for trajectory in unsuccessful}
-        raise UsageError(
-            f"no pair came of {len(task_ids)} tasks: the expert solved {len(solved)} of them, and "
-            f"the policy failed on {len(both)} of these; raise num_tasks, num_samples or max_turns"
-        )
-    return pairs
+    return expert, sampled
 
 
 def main(argv: list[str] | None = None) -> int:

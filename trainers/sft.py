@@ -191,12 +191,7 @@ class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
         row_scenarios = scenarios if args.packing else self.train_dataset["scenario"]
         self.mixture = build_mixture(row_scenarios, environments, seed=order_seed(args))
         watch_by_playing(
-            self,
-            environments,
-            rollout,
-            evaluation,
-            scenarios=scenarios,
-            eval_dataset=eval_dataset,
+            self, environments, rollout, evaluation, scenarios=scenarios, eval_dataset=eval_dataset
         )
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:

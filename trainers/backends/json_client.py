@@ -227,8 +227,7 @@ class JSONClient:
     ) -> tuple[Any, int]:
         """Return the answer, and how often the request was sent again."""
         address = self._address.copy_with(path=self._address.path.rstrip("/") + path)
-        url = masked_address(str(address))
-        server = f"{self._name} ({url})" if self._name else url
+        server = self._described(address)
         cancelled = cancelled or self._ended
         failures = limited = 0
         waited = 0.0
@@ -280,6 +279,10 @@ class JSONClient:
             self._report_retry(f"{server} failed ({cause})", wait)
             if not is_limit:  # those that are limited wait together, as they enter
                 self._sleep(wait, cancelled)
+
+    def _described(self, address: httpx.URL) -> str:
+        url = masked_address(str(address))
+        return f"{self._name} ({url})" if self._name else url
 
     def _enter(self, cancelled: Event) -> float | None:
         """Wait until a request may be sent, and return when, or None if it was cancelled."""

@@ -72,25 +72,35 @@ def watch_by_playing(
     check_names(rollout, environments.env_ids)
     trainer.task_environments = environments
 
-    def make_validation() -> Validation:
-        refuse_split_weights(
-            rollout.backend_spec, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
-        )
-        policy = ModelPolicy.from_model(
-            trainer.model,
-            trainer.processing_class,
-            rollout,
-            name=str(trainer.args.output_dir),
-            seed=trainer.args.seed,
-            autocast=trainer.accelerator.autocast,
-        )
-        files = TrajectoryFiles.from_args(trainer.args, rollout)
-        trainer.add_callback(files)
-        evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
-        evaluated.machinery.on_outage = trainer.save_now
-        evaluated.on_trajectory = trainer.heartbeat.count
-        return Validation(environments, evaluated, evaluation, files, eval_dataset=eval_dataset)
-
-    trainer.make_validation = make_validation
+    trainer.make_validation = partial(
+        _make_validation, trainer, environments, rollout, evaluation, eval_dataset
+    )
     if args.eval_strategy != "no" or eval_dataset is not None:
         trainer.validation.tasks()  # raises where there are none
+
+
+def _make_validation(
+    trainer: Any,
+    environments: Environments,
+    rollout: RolloutArguments,
+    evaluation: EvaluationArguments,
+    eval_dataset: Any,
+) -> Validation:
+    """Make the evaluation of a trainer's model by playing."""
+    refuse_split_weights(
+        rollout.backend_spec, is_split=trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+    )
+    policy = ModelPolicy.from_model(
+        trainer.model,
+        trainer.processing_class,
+        rollout,
+        name=str(trainer.args.output_dir),
+        seed=trainer.args.seed,
+        autocast=trainer.accelerator.autocast,
+    )
+    files = TrajectoryFiles.from_args(trainer.args, rollout)
+    trainer.add_callback(files)
+    evaluated = environments.rollout(policy, failure_rules=rollout.failure_rules)
+    evaluated.machinery.on_outage = trainer.save_now
+    evaluated.on_trajectory = trainer.heartbeat.count
+    return Validation(environments, evaluated, evaluation, files, eval_dataset=eval_dataset)
