@@ -7,7 +7,7 @@ has the tasks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentgym_envs.errors import InvalidAction, needs_extra
@@ -23,11 +23,10 @@ from gymnasium.error import ResetNeeded
 from agentgym_envs.browsing import Browser
 from agentgym_envs.browsing.actions import VERBS, parse_action
 from agentgym_envs.browsing.view import View, check_view
-from agentgym_envs.core import Outcome, TextEnv
+from agentgym_envs.core import ExpertMove, Outcome, TextEnv
 from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.webarena import prompts
 from agentgym_envs.webarena.backticks import BacktickParser
-from agentgym_envs.webarena.baselines import not_applicable
 from agentgym_envs.webarena.compat import OriginalText
 from agentgym_envs.webarena.deployments import Deployment, Episode, open_start
 from agentgym_envs.webarena.evaluators import Judge, Verdict
@@ -35,6 +34,12 @@ from agentgym_envs.webarena.judgement import Judgement, judge_episode
 from agentgym_envs.webarena.option_values import read_judge
 from agentgym_envs.webarena.sources import Source
 from agentgym_envs.webarena.tasks.files import WebTask
+
+
+def not_applicable(env: TextEnv) -> Iterator[ExpertMove]:
+    """Say at once that the task cannot be done, whatever it is, for the commonest reason."""
+    del env
+    yield ExpertMove("stop [N/A - there is no such thing: none was found]")
 
 
 class BrowserTaskEnv(TextEnv):

@@ -9,15 +9,20 @@ from datetime import datetime, timedelta
 from agentgym_envs.sites.gitlab.licences import LICENCE, fill_slots
 from worlds.dice import Dice
 from worlds.sites.gitlab.projects import LAST_DAY, Made
-from worlds.sites.gitlab.sources import (
-    COMMON,
-    FILES,
-    START,
-)
 from worlds.sites.gitlab.words import COMMIT_MESSAGES, PARTS
 from worlds.sites.moments import timestamp, working_moment
+from worlds.words import read_words
 
 BRANCH = "main"
+
+_SOURCES = read_words("sites/gitlab/sources.toml")
+COMMON: dict[str, str] = _SOURCES["common"]
+START: dict[str, str] = _SOURCES["start"]
+FILES: dict[str, dict[str, str]] = _SOURCES["files"]
+"""Small, plausible files for a project of each kind.
+
+Slots are written `<name>`, since code is full of braces.
+"""
 
 
 def sha_of(project: int, number: int) -> str:

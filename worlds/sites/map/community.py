@@ -9,13 +9,23 @@ from datetime import timedelta
 from agentgym_envs.sites.map.categories import BY_NAME
 from agentgym_envs.sites.people import AGENT_ID
 from worlds.dice import Dice
-from worlds.sites.map import remarks
 from worlds.sites.moments import TODAY
 from worlds.sites.setting import TOWNS, Setting
+from worlds.words import read_words
 
 NUM_USERS = 200
 SUGGESTIONS = 120
 PER_LIST = 12  # places in each of the agent's lists
+
+_WORDS = read_words("sites/map/remarks.toml")
+
+_PRAISE: dict[str, tuple[str, ...]] = _WORDS["praise"]
+_COMPLAINTS: dict[str, tuple[str, ...]] = _WORDS["complaints"]
+_SOSO: tuple[str, ...] = _WORDS["soso"]
+_ENDINGS: tuple[str, ...] = _WORDS["endings"]
+_PLAIN_ENDINGS: tuple[str, ...] = _WORDS["plain_endings"]
+_LIST_NAMES: tuple[str, ...] = _WORDS["list_names"]
+_NOTES: tuple[str, ...] = _WORDS["notes"]
 
 
 def fill_community(connection: sqlite3.Connection, dice: Dice, setting: Setting) -> None:
@@ -62,12 +72,12 @@ def _reviews(
 
 def _remark(group: str, rating: int, dice: Dice) -> str:
     if rating >= 4:
-        first = dice.pick(remarks.PRAISE[group])
+        first = dice.pick(_PRAISE[group])
     elif rating == 3:
-        first = dice.pick(remarks.SOSO)
+        first = dice.pick(_SOSO)
     else:
-        first = dice.pick(remarks.COMPLAINTS[group])
-    endings = remarks.ENDINGS if rating >= 4 else remarks.PLAIN_ENDINGS
+        first = dice.pick(_COMPLAINTS[group])
+    endings = _ENDINGS if rating >= 4 else _PLAIN_ENDINGS
     return f"{first} {dice.pick(endings)}".strip()
 
 
@@ -75,7 +85,7 @@ def _lists(
     connection: sqlite3.Connection, places: list[sqlite3.Row], users: Sequence[int], dice: Dice
 ) -> None:
     for user in users:
-        names = list(remarks.LIST_NAMES)
+        names = list(_LIST_NAMES)
         if user != AGENT_ID:
             names = dice.sample(names, dice.pick((0, 0, 1, 2)))
         for name in names:
@@ -87,10 +97,7 @@ def _lists(
             chosen = dice.sample(places, number)
             connection.executemany(
                 "INSERT INTO saved (list_id, place_id, note, created_at) VALUES (?, ?, ?, ?)",
-                [
-                    (made, place["id"], dice.pick(remarks.NOTES), _moment(dice, 300))
-                    for place in chosen
-                ],
+                [(made, place["id"], dice.pick(_NOTES), _moment(dice, 300)) for place in chosen],
             )
 
 

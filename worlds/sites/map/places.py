@@ -6,15 +6,16 @@ import re
 from dataclasses import dataclass
 
 from agentgym_envs.sites.map.geography import slug
+from agentgym_envs.sites.map.hours import ALWAYS
 from worlds.dice import Dice
 from worlds.sites.map import words
 from worlds.sites.map.facts import Facts, draw_facts, draw_price
 from worlds.sites.map.geography import TownSite
-from worlds.sites.map.hours import draw_week
-from worlds.sites.map.kinds import KINDS
+from worlds.sites.map.kinds import KINDS, Kind
 from worlds.sites.map.streets import Street
 
 ATTEMPTS = 60
+_SATURDAY, _SUNDAY = 5, 6
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -115,7 +116,7 @@ def _draw(
         _website(name, town, dice),
         dice.by_weight(("yes", "limited", "no"), (55, 20, 25)),
         draw_facts(category, stars, dice),
-        draw_week(KINDS[category], dice),
+        _draw_week(KINDS[category], dice),
     )
 
 
@@ -156,3 +157,24 @@ def _website(name: str, town: TownSite, dice: Dice) -> str:
     plain = re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
     place = slug(town.name)
     return f"www.{plain}.test" if place in plain else f"www.{plain}-{place}.test"
+
+
+def _draw_week(kind: Kind, dice: Dice) -> dict[int, tuple[int, int]]:
+    """Return the opening and closing minutes of a week's days, from Monday, 0, on.
+
+    Closed days are left out.
+    """
+    if dice.chance(kind.always):
+        return {day: ALWAYS for day in range(7)}
+    opens, closes = round(dice.pick(kind.opens) * 60), round(dice.pick(kind.closes) * 60)
+    week = {day: (opens, closes) for day in range(5)}
+    if dice.chance(kind.rest_day):
+        del week[dice.pick((0, 0, 1, 2))]
+    if kind.saturday == "same":
+        week[_SATURDAY] = (opens, closes)
+    elif kind.saturday == "short":
+        week[_SATURDAY] = (opens, dice.pick((13, 14)) * 60)
+    if dice.chance(kind.sunday):
+        later = opens + dice.pick((0, 60, 120))
+        week[_SUNDAY] = (later, max(later + 120, closes - dice.pick((0, 60, 120, 180))))
+    return week
