@@ -164,6 +164,9 @@ def pass_all_k(num_episodes: int, num_successes: int, k: int) -> float:
     """Estimate without bias that all of k episodes succeed (pass^k of arXiv 2406.12045).
 
     C(c, k) / C(n, k), for c successes in n episodes.
+
+    Raises:
+        ValueError: k is not in 1..n, or c is not in 0..n.
     """
     if not 1 <= k <= num_episodes or not 0 <= num_successes <= num_episodes:
         raise ValueError(
