@@ -103,7 +103,11 @@ def expert_actions(env: gym.Env[str, str]) -> tuple[str, ...]:
 def play_prefix(
     env: gym.Env[str, str], actions: Sequence[str], observation: str, info: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Play the first turns of an episode, and return the observation and the info after them."""
+    """Play the first turns of an episode, and return the observation and the info after them.
+
+    Raises:
+        EnvFailure: one of the turns ends the episode.
+    """
     prefix: list[Turn] = []
     for action in actions:
         read = observation
