@@ -285,7 +285,7 @@ class RolloutArguments(HorizonArguments):
         0.0, "Write at most this many GB of episodes; 0: no bound.", min=0
     )
 
-    def start_of(self, env_id: str) -> HorizonSchedule | None:
+    def env_start(self, env_id: str) -> HorizonSchedule | None:
         """Return a new schedule for one environment, from its value of `start`."""
         text = value_for(self.start, env_id)
         return None if text is None else parse_start(text)

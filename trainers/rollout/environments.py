@@ -183,7 +183,7 @@ class Environments:
                 by the success of the same episodes.
         """
         check_names(args, self.env_ids)
-        starts = self._by_name(args.start_of)
+        starts = self._by_name(args.env_start)
         for name in starts:
             env_id = self.env_ids[list(self.vectors).index(name)]
             horizon, start = (value_for(value, env_id) for value in (args.horizon, args.start))
