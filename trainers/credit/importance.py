@@ -87,7 +87,7 @@ def shaped_probabilities(logprobs: torch.Tensor) -> torch.Tensor:
     policy is sure of moves nothing.
 
     Args:
-        logprobs: of the policy that is trained, nats.
+        logprobs: (B, T), of the policy that is trained, nats.
     """
     return torch.sigmoid(logprobs - math.log(SHAPING))  # without a quotient of two tiny numbers
 
