@@ -390,7 +390,10 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             except InvalidAction as error:
                 outcome, info = self.__checked(self.reject(action, error))
             else:
-                outcome, info = self.__play_turn(actions)
+                if len(actions) == 1:
+                    outcome, info = self.__checked(self.apply(actions[0]))
+                else:
+                    outcome, info = self.__play_turn(actions)
         except Exception as error:
             error.add_note(f"raised in {self.task.task_id}, turn {state.turn}: {action[:200]!r}")
             raise
@@ -429,7 +432,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
         return parse_several(self.parser, completion, self.verbs)
 
     def __play_turn(self, actions: Sequence[str]) -> tuple[Outcome, Mapping[str, Any]]:
-        """Play actions up to one that is invalid or ends the episode, and join their outcomes."""
+        """Play several actions, up to one that is invalid or ends the episode, as one turn."""
         blocks: list[str] = []
         reward = 0.0
         for action in actions[: self.actions_per_turn]:
@@ -438,8 +441,6 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             reward += outcome.reward
             if outcome.terminated or outcome.truncated or not info.get("is_valid_action", True):
                 break
-        if len(actions) == 1:
-            return outcome, info
         rest = "; ".join(actions[len(blocks) :])
         if self.shows_state:
             del blocks[:-1]

@@ -35,11 +35,11 @@ from trainers.tokens.chat import ChatFormat
 
 Make = Callable[..., AgentGRPOTrainer]
 NAN = math.nan
-EXACT_ID, LONE_ID = "toy/Exact-v0", "toy/Lone-v0"
-EXACT: dict[str, Any] = {"env": [EXACT_ID]}
+RIGID_ID, LONE_ID = "toy/Rigid-v0", "toy/Lone-v0"
+RIGID: dict[str, Any] = {"env": [RIGID_ID]}
 
 
-class ExactEnv(LettersEnv):
+class RigidEnv(LettersEnv):
     """Wins by the asked letter alone, which a random policy does not say."""
 
     def apply(self, action: str) -> Outcome:
@@ -54,7 +54,7 @@ class LoneEnv(LettersEnv):
         raise NoExpert("nobody knows")
 
 
-register_env(EXACT_ID, ExactEnv)
+register_env(RIGID_ID, RigidEnv)
 register_env(LONE_ID, LoneEnv)
 
 
@@ -146,7 +146,7 @@ def test_loss_and_gradient_of_a_mixed_batch_are_the_papers(
     model = make_model().double()
     reference = copy.deepcopy(model)
     trainer = trainer_in(
-        env=EXACT, model=model, expert_episodes=1, num_generations=3, loss_type=loss_type,
+        env=RIGID, model=model, expert_episodes=1, num_generations=3, loss_type=loss_type,
         per_device_train_batch_size=3, max_steps=1, bf16=False,
         vllm_importance_sampling_correction=False,
     )  # fmt: skip
@@ -203,7 +203,7 @@ def test_the_policys_own_part_is_a_run_with_smaller_groups(trainer_in: Make) -> 
 def test_an_experts_tokens_are_those_that_sft_imitates(
     action_format: str, history: dict[str, Any], trainer_in: Make
 ) -> None:
-    env = {**EXACT, "action_format": action_format}
+    env = {**RIGID, "action_format": action_format}
     rollout = {"max_tokens_per_turn": 64, **history}
     trainer = trainer_in(env=env, rollout=rollout, expert_episodes=2, max_steps=1)
     trainer.train()
@@ -223,7 +223,7 @@ def test_an_experts_tokens_are_those_that_sft_imitates(
 
 def test_in_unsolved_groups_alone_the_expert_replaces_the_last(trainer_in: Make) -> None:
     trainer = trainer_in(
-        env=EXACT, expert_episodes=2, expert_episodes_when="unsolved", max_steps=1,
+        env=RIGID, expert_episodes=2, expert_episodes_when="unsolved", max_steps=1,
         scale_rewards="none",
     )  # fmt: skip
     own = [episode(float(n == 3), traces=[trace(3, [1, 1], seed=n)]) for n in range(8)]
@@ -276,7 +276,7 @@ def test_turn_credit_is_of_the_policys_own_turns(trainer_in: Make) -> None:
 @pytest.mark.full
 def test_a_policy_that_never_wins_learns_by_the_expert_alone(trainer_in: Make) -> None:
     def successes(**options: Any) -> list[float]:
-        env = {**EXACT, "tasks": ["letters_0"]}
+        env = {**RIGID, "tasks": ["letters_0"]}
         sizes = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1}
         sizes |= {"num_generations": 8, "max_steps": 12}
         trainer = trainer_in(env=env, learning_rate=2e-2, **sizes, **options)
@@ -294,7 +294,7 @@ def test_a_policy_that_never_wins_learns_by_the_expert_alone(trainer_in: Make) -
 def test_a_resumed_run_is_the_uninterrupted_one(when: str, trainer_in: Make) -> None:
     def trained(folder: str, steps: int, *, resume: bool = False) -> AgentGRPOTrainer:
         trainer = trainer_in(
-            folder, env=EXACT, max_steps=steps, seed=2, save_strategy="steps", save_steps=2,
+            folder, env=RIGID, max_steps=steps, seed=2, save_strategy="steps", save_steps=2,
             expert_episodes=2, expert_episodes_when=when, lr_scheduler_type="constant",
         )  # fmt: skip
         trainer.train(resume_from_checkpoint=resume)
@@ -319,7 +319,7 @@ def test_rloo_credits_an_expert_over_the_mean(trainer_in: Make, tmp_path: Any) -
 
     trainer = AgentRLOOTrainer(
         make_model(),
-        EnvArguments(env=[EXACT_ID], action_format="plain"),
+        EnvArguments(env=[RIGID_ID], action_format="plain"),
         args=AgentRLOOConfig(
             str(tmp_path / "rloo"), num_generations=4, per_device_train_batch_size=4,
             gradient_accumulation_steps=1, max_steps=1, expert_episodes=1, disable_tqdm=True,
