@@ -218,13 +218,13 @@ class CriticMixin:
 
     # Checkpoints ------------------------------------------------------------------------------
 
-    def _load_best_model(self: Any) -> None:
-        super()._load_best_model()  # type: ignore[misc]
-        best = Path(self.state.best_model_checkpoint)
-        if (best / STATE_FILE).is_file():
-            self.critic.load_state(best)
+    def load_best(self: Any, folder: Path) -> None:
+        """Load the critic, too."""
+        super().load_best(folder)  # type: ignore[misc]
+        if (folder / STATE_FILE).is_file():
+            self.critic.load_state(folder)
         else:
-            logger.warning("%s holds no critic; the last step's is kept", best)
+            logger.warning("%s holds no critic; the last step's is kept", folder)
 
 
 def _mask(rows: dict[str, Any]) -> torch.Tensor:

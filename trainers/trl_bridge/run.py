@@ -232,9 +232,13 @@ class RunMixin:
         if is_biased:
             self.save_now()  # else a signal below would save the best weights as the last step's
         super()._load_best_model()  # type: ignore[misc]
-        load_base(self.model, Path(self.state.best_model_checkpoint))
+        self.load_best(Path(self.state.best_model_checkpoint))
         if is_biased:
             self.validation.measure_again(self)
+
+    def load_best(self: Any, folder: Path) -> None:
+        """Load from the best checkpoint the weights that Trainer does not."""
+        load_base(self.model, folder)
 
     @contextmanager
     def playing(self: Any) -> Iterator[None]:
