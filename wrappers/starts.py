@@ -66,6 +66,8 @@ class ExpertStarts:
         turns = whole_number(f"options[{START!r}]", turns, least=1, besides=" or None")
         options = dict(options or {})
         horizon = options.pop("horizon", None)
+        if horizon is not None:
+            horizon = whole_number("options['horizon']", horizon, least=1, besides=" or None")
         actions = self._actions.get(str(options.get("task_id")))
         if actions is None:
             _, info = env.reset(seed=seed, options=options)
@@ -73,7 +75,6 @@ class ExpertStarts:
             actions = self._actions_of(env, info["task_id"])
         actions = actions[:-turns]
         if horizon is not None:
-            horizon = whole_number("options['horizon']", horizon, least=1, besides=" or None")
             options["horizon"] = horizon + len(actions)
         return play_prefix(env, actions, *env.reset(seed=seed, options=options))
 

@@ -15,7 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from agentgym_envs.actions.calls import read_call, read_calls
-from agentgym_envs.actions.literals import Call, is_program, python_call, run_calls, short_name
+from agentgym_envs.actions.literals import (
+    Call,
+    is_program,
+    is_straight,
+    python_call,
+    run_calls,
+    short_name,
+)
 from agentgym_envs.actions.markup import action_part, refuse_open_thought, result_start
 from agentgym_envs.actions.verbs import ActionVerb, shown
 from agentgym_envs.actions.wrapping import (
@@ -211,11 +218,17 @@ def parse_several(parser: ActionParser, completion: str, verbs: Sequence[ActionV
         calls = read_calls(turn, names)
     elif isinstance(parser, CodeParser):
         with suppress(InvalidAction):  # of a call in prose, which the parser reads
-            calls = run_calls(_code(turn)[0], names)
+            code = _code(turn)[0]
+            calls = run_calls(code, names) if is_straight(code) else []
     else:
-        return listed_actions(turn, verbs) or [parser.parse(completion)]
+        actions = listed_actions(turn, verbs)
+        if not actions:
+            return [parser.parse(completion)]
+        refuse_open_thought(turn, [text for each in actions for text in free_texts(each, verbs)])
+        return actions
     if len(calls) < 2:
         return [parser.parse(completion)]
+    refuse_open_thought(turn, [text for call in calls for text in _texts(call)])
     return [_built(verbs, call) for call in calls]
 
 

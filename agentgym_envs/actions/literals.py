@@ -108,6 +108,17 @@ def is_program(code: str) -> bool:
     return not body or any(isinstance(node, ast.Call) for node in nodes)
 
 
+_CHOICES = (
+    *(ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar),
+    *(ast.Match, ast.comprehension, ast.Return, ast.Lambda),
+)
+
+
+def is_straight(code: str) -> bool:
+    """Return whether each line of a piece of Python runs once, whatever happens."""
+    return not any(isinstance(n, _CHOICES) for part in read_python(code) for n in ast.walk(part))
+
+
 def python_call(code: str, names: Sequence[str] = ()) -> Call:
     """Return the one call of a piece of Python. The same call twice is one.
 

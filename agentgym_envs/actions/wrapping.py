@@ -446,6 +446,7 @@ def listed_actions(turn: str, verbs: Sequence[ActionVerb]) -> list[str]:
     of the whole turn, or of the block behind the last `Action:`.
     """
     verbs = [verb for verb in verbs if verb.is_distinct]
+    free = [verb for verb in verbs if verb.free_text]
     text = turn[: result_start(turn)] or turn
     labels = _labels(text)
     if labels and labels[-1].content is not None:
@@ -459,6 +460,11 @@ def listed_actions(turn: str, verbs: Sequence[ActionVerb]) -> list[str]:
         listed = [_enumerated(part, verbs) for part in parts]
         places = [place for place, actions in enumerate(listed) if actions]
         actions = [action for part in listed for action in part]
+        others = [part for part, found in zip(parts, listed, strict=True) if not found]
+        if any(_HEDGED.search(part) for part in others) or (
+            others and undressed(layer, lambda t: is_action(t, free))
+        ):
+            continue
         if len(actions) > 1 and places[-1] - places[0] == len(places) - 1:
             return [_cleaned(action, verbs) for action in actions]
     return []
@@ -471,7 +477,8 @@ def _enumerated(line: str, verbs: Sequence[ActionVerb]) -> list[str]:
     is_open = False  # the text from `start` on is no action yet: a comma stands in one
     for gap in chain(_NEXT_ACTION.finditer(line), [None]):
         stop = len(line) if gap is None else gap.start()
-        action = None if is_open else undressed(line[end:stop], lambda t: is_action(t, verbs))
+        goes_on = is_open or (bool(actions) and _ends_in_words(actions[-1], verbs))
+        action = None if goes_on else undressed(line[end:stop], lambda t: is_action(t, verbs))
         if action is not None:
             actions.append(action)
             start = end
@@ -482,6 +489,13 @@ def _enumerated(line: str, verbs: Sequence[ActionVerb]) -> list[str]:
                 actions[-1:] = [action]
         end = stop if gap is None else gap.end()
     return [] if is_open else actions
+
+
+def _ends_in_words(action: str, verbs: Sequence[ActionVerb]) -> bool:
+    """Return whether an action ends in free text that nothing closes, which takes what follows."""
+    return any(
+        verb.match(action) is not None and any(map(verb.ends_in, verb.free_text)) for verb in verbs
+    )
 
 
 def is_bare(text: str, verbs: Sequence[ActionVerb]) -> bool:

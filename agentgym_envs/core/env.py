@@ -173,6 +173,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
                 f"compat={compat!r} plays one action a turn as AgentGym does, got "
                 f"actions_per_turn={actions_per_turn}; leave one of the two out"
             )
+        if actions_per_turn > 1 and action_format not in CALL_FORMATS:
+            if not any(verb.is_distinct for verb in self.verbs):
+                raise ValueError(
+                    f"{type(self).__name__} takes any text as an action, so several cannot be told "
+                    f"apart, got actions_per_turn={actions_per_turn}; leave it out"
+                )
         self.split = split
         self.compat = compat
         self.action_format = action_format
@@ -439,11 +445,13 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             outcome, info = self.__checked(self.apply(action))
             blocks.append(f"> {action}\n{outcome.observation}")
             reward += outcome.reward
+            self._text_env.score = float(info.get("score", self._text_env.score))
             if outcome.terminated or outcome.truncated or not info.get("is_valid_action", True):
                 break
         rest = "; ".join(actions[len(blocks) :])
         if self.shows_state:
-            del blocks[:-1]
+            # The answer to an invalid action need not show the state that the others led to.
+            del blocks[: -1 if info.get("is_valid_action", True) else -2]
         if rest and not outcome.terminated:
             blocks.append(f"Not played: {rest}")
         return outcome._replace(observation="\n".join(blocks), reward=reward), info

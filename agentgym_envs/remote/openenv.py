@@ -74,6 +74,11 @@ class OpenEnvEnv(RemoteEnv):
         # A server that counts turns says itself how many are left.
         turns_left = not card.first.counts_turns if turns_left is None else turns_left
         super().__init__(card.tasks, turns_left=turns_left, **kwargs)
+        if self.actions_per_turn > 1:
+            raise ValueError(
+                "a server's forms of actions hold one action a turn, got actions_per_turn="
+                f"{self.actions_per_turn}; leave it out"
+            )
         self.parser, self.action_format = parser, action_format
         self._given_limit = None if kwargs.get("max_turns") is None else self.max_turns
         self._available: list[str] | None = None

@@ -52,7 +52,11 @@ def saved_env_kwargs(folder: str | Path | None, env_id: str = "") -> dict[str, A
         options = record.get(part, {})
         written = options.get("env_kwargs")
         common = dict(json.loads(written)) if written else {}
-        return kwargs_for(common, env_id, options.get("env", []))
+        several = options.get("actions_per_turn", 1)
+        return {
+            **kwargs_for(common, env_id, options.get("env", [])),
+            **({"actions_per_turn": several} if several > 1 else {}),
+        }
     return {}
 
 
@@ -126,7 +130,8 @@ def _environment(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> TextEnv:
 def _candidates(trajectory: Trajectory, kwargs: Mapping[str, Any]) -> Iterator[TextEnv]:
     further = {key: value for key, value in kwargs.items() if key not in _WITHOUT_REPLAY}
     for compat, action_format in product(COMPATIBILITIES, ACTION_FORMATS):
-        if compat is not None and action_format in CALL_FORMATS:
+        is_several = further.get("actions_per_turn", 1) > 1
+        if compat is not None and (action_format in CALL_FORMATS or is_several):
             continue  # which no environment plays
         options = {**further, "compat": compat, "action_format": action_format}
         try:

@@ -34,7 +34,9 @@ const PHASES = {
 };
 
 // What is played again and again while the policy changes.
-export const OF_STEPS = new Set([PHASES.explored, PHASES.train, PHASES.eval]);
+export const OF_STEPS = new Set([
+  PHASES.explored, PHASES.train, PHASES.eval, PHASES.eval_fresh,
+]);
 
 // When a training run played what a file holds, by the file's name without its step.
 function phaseOf(file) {

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+from agentgym_envs import Outcome
 from agentgym_envs.actions import ActionVerb, make_parser, parse_several
 from agentgym_envs.errors import InvalidAction
 from tests.helpers import EMBEDDED, CountingEnv, unless_missing
@@ -65,6 +66,27 @@ def test_a_comma_in_an_action_does_not_split_it(completion: str, actions: list[s
     assert listed(completion) == actions
 
 
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "say[a; turn left; turn right; b]",
+        "I could turn left:\nturn left\nturn right\nBut I will look.",
+        "turn left, <think>look",
+    ],
+)
+def test_what_is_only_talked_about_is_not_played(completion: str) -> None:
+    try:
+        assert len(listed(completion)) == 1
+    except InvalidAction:
+        pass
+
+
+def test_free_text_at_an_actions_end_takes_what_follows() -> None:
+    verbs = (ActionVerb("answer", "answer {text}", "Answer.", free_text=("text",)),)
+    for completion in ("answer SELECT 1, answer FROM x", "answer a, then answer b"):
+        assert parse_several(make_parser("plain", verbs), completion, verbs) == [completion]
+
+
 def test_what_lists_no_actions_is_read_as_one() -> None:
     for completion in ("look, fly", "look\nI could also fly\nturn left", "look or turn left"):
         for action_format in ("plain", "react"):
@@ -97,6 +119,9 @@ def test_a_block_of_code_may_hold_several_calls() -> None:
     block = "```python\nturn('right')\nturn('right')\ngo(thing='grey key 2')\n```"
     assert listed(block, "code") == ["turn right", *TWO]
     assert listed("```python\nlook()\n```", "code") == ["look"]
+    branches = "```python\nif seen:\n    turn('left')\nelse:\n    turn('right')\n```"
+    with pytest.raises(InvalidAction):
+        listed(branches, "code")
     with pytest.raises(InvalidAction, match="literals"):
         listed("```python\nturn('right')\nturn(side)\n```", "code")
 
@@ -114,6 +139,27 @@ def test_a_turn_ends_at_an_invalid_action_and_says_what_was_not_played() -> None
     observation, reward, terminated, _, info = env.step("add 5; double")
     assert terminated and info["success"] and reward == 1.0
     assert "Not played" not in observation and "> double" not in observation
+
+
+class PartialEnv(CountingEnv):
+    """Gives a score for the first action alone, and shows the whole state."""
+
+    shows_state = True
+
+    def apply(self, action: str) -> Outcome:
+        if action == "double":
+            return Outcome("half", 0.5, score=0.5)
+        return Outcome.invalid("no") if action == "say no" else Outcome("nothing")
+
+
+def test_a_turn_keeps_an_earlier_score_and_the_last_state() -> None:
+    env = PartialEnv(actions_per_turn=3)
+    env.reset(options={"task_id": 11})
+    observation, reward, *_, info = env.step("double; add 1")
+    assert (reward, info["score"]) == (0.5, 0.5)
+    assert observation == "> add 1\nnothing"
+    observation, *_, info = env.step("double; add 2; say no")
+    assert observation == "> add 2\nnothing\n> say no\nno" and not info["is_valid_action"]
 
 
 def test_one_action_is_answered_as_ever() -> None:
@@ -168,5 +214,8 @@ def test_the_prompt_says_how_many() -> None:
 def test_numbers_that_are_not_allowed_are_refused() -> None:
     with pytest.raises(ValueError, match="actions_per_turn must be .*>= 1, got 0"):
         CountingEnv(actions_per_turn=0)
+    free = type("Free", (CountingEnv,), {"verbs": (ActionVerb("say", "{text}", "Say."),)})
+    with pytest.raises(ValueError, match="takes any text as an action"):
+        free(actions_per_turn=2)
     with pytest.raises(ValueError, match="leave one of the two out"):
         gym.make("agentgym/TextCraft-v0", compat="agentgym", actions_per_turn=2)
