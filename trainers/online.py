@@ -353,6 +353,12 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     def _player_with_experts(self) -> WithExperts:
         """Return the player of groups with an expert's episodes, for which it checks the tasks."""
         args, size, environments = self.args, self.num_generations, self.task_environments
+        if args.expert_episodes_when == "unsolved" and not self._rewards_turns:
+            raise UsageError(
+                "expert_episodes_when=unsolved replaces episodes by the environment's success, got "
+                "reward_funcs; let a wrapper give the reward (`wrapper`), or pass "
+                "expert_episodes_when=always"
+            )
         share = args.generation_batch_size // self.accelerator.num_processes
         if share % size:
             raise UsageError(
@@ -504,7 +510,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         step, names = self.horizon_step, self.environment_names
         metrics |= horizons(self.rollout.schedule, step, names)
         if self.rollout.starts is not None:
-            metrics |= starts(self.rollout.starts, step, names, self.trajectories)
+            own = [t for place, t in enumerate(self.trajectories) if place not in self.experts]
+            own += filter(None, self.experts.values())
+            metrics |= starts(self.rollout.starts, step, names, own)
         for name, value in metrics.items():
             self._log_metric(name, value)
         for name, value in batch.largest.items():

@@ -492,7 +492,7 @@ def _enumerated(line: str, verbs: Sequence[ActionVerb]) -> list[str]:
 
 
 def _ends_in_words(action: str, verbs: Sequence[ActionVerb]) -> bool:
-    """Return whether an action ends in free text that nothing closes, which takes what follows."""
+    """Return whether an action ends in free text that nothing closes."""
     return any(
         verb.match(action) is not None and any(map(verb.ends_in, verb.free_text)) for verb in verbs
     )

@@ -158,11 +158,14 @@ def _of_turns(part: Headroom) -> Iterator[Advice]:
         if 0 < len(hard) < len(part.subtasks):
             text += f" (most of {', '.join(hard)})"
         needed, most = row.expert.p90, limits.max_turns
-        if limits.longest == most or needed is None:
+        if limits.longest == most:
             options = {"max_turns": 2 * (most or 0)}
+            if limits.horizon is not None:
+                options["horizon"] = 2 * (most or 0)
             text += ", the environment's own limit: raise it, or choose shorter tasks."
         else:
-            options = {"horizon": min(2 * needed, most or 2 * needed)}
+            enough = most if needed is None else min(2 * needed, most or 2 * needed)
+            options = {"horizon": enough or 0}
             text += (
                 ": lengthen the horizon, or choose shorter tasks. Gains saturate at twice its "
                 "turns (arXiv 2510.01132)."

@@ -152,7 +152,9 @@ def headroom(
         ValueError: no task has two episodes with a score.
     """
     numbers = Counter(task_key(one) for one in episodes if one.status != "failed")
-    groups = [one for one in episodes if one.status != "failed" and numbers[task_key(one)] > 1]
+    # The fewest of a task bound all estimates, so tasks that lost half of theirs are left out.
+    least = max(1, max(numbers.values(), default=0) // 2)
+    groups = [one for one in episodes if one.status != "failed" and numbers[task_key(one)] > least]
     if not groups:
         raise ValueError("no task has two episodes with a score, so there is nothing to compare")
     result = {}

@@ -179,7 +179,7 @@ class _Card:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """A quickstart's `summary.json`, empty for other runs."""
+        """The run's `summary.json`, empty without evaluations."""
         return read_json(self.run / SUMMARY_FILE)
 
     @property

@@ -7,7 +7,7 @@
     DIR/checkpoint-N/             what training goes on from
     DIR/start/                    the model under a new adapter, where another was merged into it
     DIR/pairs/*.jsonl             episodes that DPO's pairs are made of
-    DIR/summary.json              of a quickstart: success before and after
+    DIR/summary.json              success of the kept weights, or of a quickstart before and after
 
 Imports no torch, so that every command can afford it. `trainers.runs.reader` finds such folders.
 """

@@ -89,10 +89,12 @@ class PolicyLoss:
         batch["advantages"] = advantages * mask * weights[:, None]
         batch["row_weights"] = weights
 
-    def _row_weights(self, episodes: EpisodeBatch, mask: torch.Tensor) -> torch.Tensor:
-        """Return (R,) `row_weights` of the rows with tokens in a mask."""
+    def _row_weights(
+        self, episodes: EpisodeBatch, mask: torch.Tensor, *, least: int = 0
+    ) -> torch.Tensor:
+        """Return (R,) `row_weights` of rows with tokens in a mask, of `least` episodes or more."""
         trainer = self._trainer
-        num_trained = episodes.trained.sum().float()
+        num_trained = episodes.trained.sum().float().clamp(min=least)
         return row_weights(
             trainer.loss_type,
             tokens=mask.sum(dim=1),
@@ -105,11 +107,13 @@ class PolicyLoss:
     ) -> None:
         """Add the (R, T) advantages of an expert's tokens, 0 elsewhere, to a batch of own ones."""
         mask = advantages != 0
+        # The expert's may be more than the policy's that are left in the loss.
+        num_experts = episodes.episode_of_row[mask.any(dim=1)].unique().numel()
         weights = token_weights(
             self._trainer,
             tokens=mask.sum(dim=1),
-            weights=self._row_weights(episodes, mask),
-            num_items=batch["num_items_in_batch"],
+            weights=self._row_weights(episodes, mask, least=num_experts),
+            num_items=torch.maximum(batch["num_items_in_batch"], episodes.reduce_sum(mask.sum())),
         )
         batch[EXPERT_WEIGHTS] = advantages * weights[:, None]
         batch["advantages"] = batch["advantages"] + advantages  # by which rows are passed over

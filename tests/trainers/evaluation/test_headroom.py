@@ -62,7 +62,8 @@ def test_a_row_counts_the_episodes_of_its_tasks(
 ) -> None:
     scored = [one for one in played if one.status != "failed"]
     tasks = {one.task_id: [o for o in scored if o.task_id == one.task_id] for one in scored}
-    tasks = {task: group for task, group in tasks.items() if len(group) > 1}
+    least = max(1, max(map(len, tasks.values()), default=0) // 2)
+    tasks = {task: group for task, group in tasks.items() if len(group) > least}
     if not tasks:
         with pytest.raises(ValueError, match="no task has two episodes with a score"):
             headroom(played, num_generations=2)
@@ -260,11 +261,11 @@ SILENT = row(differ=0.0, success=0.0, n_tasks=4, never=4, always=0)
         ),
         (
             part_of(row(out_of_reach=0.2, expert=TurnQuantiles(9, None))),
-            {"longer_horizon": {"max_turns": 60}},
+            {"longer_horizon": {"horizon": 30}},
         ),
         (
             part_of(row(out_of_reach=0.2), {"longest": 30, "horizon": 30}),
-            {"longer_horizon": {"max_turns": 60}},
+            {"longer_horizon": {"max_turns": 60, "horizon": 60}},
         ),
         (part_of(row(out_of_reach=None, expert=None)), {}),
         (part_of(row(idle_turns=0.1)), {"shorter_horizon": {"horizon": 12}}),
