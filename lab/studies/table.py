@@ -100,6 +100,12 @@ def _mean_logged(row: Row, metric: str) -> float:
     return float(np.mean([entry.get(metric, 0.0) for entry in entries]))
 
 
+def _mean_of_last_steps(row: Row, metric: str, *, steps: int = 3) -> float:
+    """Return a logged metric's mean over each run's last steps."""
+    entries = [entry for seed in row.results for entry in row.steps(seed)[-steps:]]
+    return float(np.mean([entry[metric] for entry in entries]))
+
+
 def _mean_success(row: Row) -> float:
     return float(np.mean([result.success for result in row.results.values()]))
 
@@ -129,6 +135,10 @@ CELLS: dict[str, Cell] = {
     "success_and_seeds": lambda _, row, __: f"{_mean_success(row):.1%} ({len(row.results)})",
     "subtask_success": lambda _, row, subtask: f"{_mean_subtask(row, subtask):.1%}",
     "turns": lambda _, row, __: f"{np.mean([r.mean_turns for r in row.results.values()]):.1f}",
+    "invalid_actions": lambda _, row, __: (
+        f"{np.mean([r.invalid_rate for r in row.results.values()]):.1%}"
+    ),
+    "last_entropy": _for_variants(lambda _, row: f"{_mean_of_last_steps(row, 'entropy'):.2f}"),
     "gain": _for_variants(lambda results, row: f"{100 * results.gain(row).value:+.1f} points"),
     "interval": _for_variants(lambda results, row: _interval(results.gain(row))),
     "points": _for_variants(lambda results, row: _in_points(results.gain(row))),
