@@ -70,16 +70,16 @@ def evaluate(
         ValueError: there are no samples, or no seeds.
     """
     seeds = [seed] if isinstance(seed, int) else list(seed)
-    _check_play(rollout, task_ids, samples, seeds)
+    _check_arguments(rollout, task_ids, samples, seeds)
     start = time.perf_counter()
-    episodes = [task_id for task_id in task_ids for _ in range(samples)]
+    planned = [task_id for task_id in task_ids for _ in range(samples)]
     trajectories: list[Trajectory] = []
     for one in seeds:
         if not isinstance(seed, int):
             rollout.policy.seed = one
-        own = None if finished is None else _Part(finished, len(trajectories), len(episodes))
+        own = None if finished is None else _Part(finished, len(trajectories), len(planned))
         trajectories += rollout.run(
-            episodes,
+            planned,
             temperature=temperature,
             global_step=global_step,
             stream=(_EVALUATION_STREAM, one),
@@ -88,17 +88,14 @@ def evaluate(
         )
     if on_trajectories is not None:
         on_trajectories(trajectories)
-    try:
-        return summarize(
-            trajectories,
-            policy=rollout.policy.name,
-            temperature=temperature if rollout.policy.has_temperature else None,
-            seeds=seeds,
-            wall_s=time.perf_counter() - start,
-            cost=None if rollout.policy.ledger is None else rollout.policy.ledger.spent,
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    return summarize(
+        trajectories,
+        policy=rollout.policy.name,
+        temperature=temperature if rollout.policy.has_temperature else None,
+        seeds=seeds,
+        wall_s=time.perf_counter() - start,
+        cost=None if rollout.policy.ledger is None else rollout.policy.ledger.spent,
+    )
 
 
 class _Part(dict[int, Trajectory]):
@@ -114,7 +111,9 @@ class _Part(dict[int, Trajectory]):
         self._whole[self._start + place] = trajectory
 
 
-def _check_play(rollout: Any, task_ids: Sequence[str], samples: int, seeds: Sequence[int]) -> None:
+def _check_arguments(
+    rollout: Any, task_ids: Sequence[str], samples: int, seeds: Sequence[int]
+) -> None:
     if isinstance(rollout, str):
         raise TypeError(
             f"rollout must be a trainers.Rollout, got the name {rollout!r}; make it by "
@@ -234,19 +233,17 @@ def measured(
     seeds = measure.seed_list
     rollout = open_rollout(policy, environments, budgets, seed=seeds[0])
     rollout.schedule = schedule
-    total = len(task_ids) * measure.samples * len(seeds)
-    options = (
-        *(rollout.policy.name, measure.temperature, *seeds, measure.samples, task_ids),
-        *episode_settings(env, budgets),
-        *policy.settings,
-        *([] if schedule is None else [schedule]),
-    )
     with Watch(
         rollout.policy.name,
-        total,
+        len(task_ids) * measure.samples * len(seeds),
         output_file=measure.trajectories or measure.out,
         resume=measure.resume,
-        options=options,
+        options=(
+            *(rollout.policy.name, measure.temperature, *seeds, measure.samples, task_ids),
+            *episode_settings(env, budgets),
+            *policy.settings,
+            *([] if schedule is None else [schedule]),
+        ),
         ledger=rollout.policy.ledger,
         max_outage=budgets.failure_rules.max_outage,
     ) as watch:

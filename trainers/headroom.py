@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from trainers.collect import expert_episodes, read_data_files
 from trainers.evaluate import MeasureArguments, check_kept, measured
 from trainers.evaluation.advice import LIMITING, Advice, advise
 from trainers.evaluation.headroom import Headroom, Limits, headroom
-from trainers.evaluation.results import EvalResult
 from trainers.options.arguments import EnvArguments, HorizonArguments
 from trainers.options.errors import UsageError, run_command
 from trainers.options.parser import CommandParser
@@ -119,32 +119,41 @@ def main(argv: list[str] | None = None) -> int:
     check_kept(policy, measure)
     environments = open_environments(env, policy)
     schedule = environments.schedule(budgets)
-    data = read_data_files(measure.data)
+    data = own_episodes(read_data_files(measure.data))
     environment_check(data, environments)
     tasks = environments.spread(environments.split_ids(), measure.num_tasks)
     expert = _expert(environments, list({one.task_id: None for one in data}) or tasks)
 
-    def show(_result: EvalResult | None, episodes: Sequence[Trajectory]) -> HeadroomReport:
-        limits = limits_of(environments, budgets)
-        report = report_on(
-            episodes, num_generations=measure.samples, expert=expert, limits=limits, words=words
-        )
-        print(report)
-        return report
-
+    report = partial(
+        report_on,
+        num_generations=measure.samples,
+        expert=expert,
+        limits=limits_of(environments, budgets),
+        words=words,
+    )
     if measure.data:
-        report = show(None, data)
+        result = _print(report(data))
         if measure.out is not None:
-            record = run_record(
-                command="headroom", seed=measure.seed_list[0], configs=[env, budgets]
-            )
-            replace(report, run=record).save(measure.out)
+            configs, seed = [env, budgets], measure.seed_list[0]
+            record = run_record(command="headroom", seed=seed, configs=configs)
+            replace(result, run=record).save(measure.out)
     else:
         measured(
-            show, environments, budgets, policy, measure, command="headroom", schedule=schedule
+            lambda _, episodes: _print(report(episodes)),
+            environments,
+            budgets,
+            policy,
+            measure,
+            command="headroom",
+            schedule=schedule,
         )
     environments.close()
     return 0
+
+
+def _print(report: HeadroomReport) -> HeadroomReport:
+    print(report)
+    return report
 
 
 def report_on(
@@ -172,6 +181,25 @@ def report_on(
     policy = next(one.policy for one in episodes if one.policy or one is episodes[-1])
     commands = commands_of(words, environments, advice, policy=policy)
     return HeadroomReport(policy, environments, advice, commands)
+
+
+def own_episodes(episodes: Sequence[Trajectory]) -> list[Trajectory]:
+    """Return the episodes that a model has played from the task's own start.
+
+    A training run's files also hold the expert's (`expert_episodes`), which are left out beside a
+    model's.
+
+    Raises:
+        UsageError: an episode begins with turns that the policy has not played (`start`).
+    """
+    for episode in episodes:
+        if any(not turn.trained for turn in episode.turns) and not is_text_policy(episode.policy):
+            raise UsageError(
+                f"`data` holds an episode of {episode.task_id} that begins with turns of another; "
+                "name files of a run without `start`, or play anew"
+            )
+    own = [one for one in episodes if not is_text_policy(one.policy)]
+    return own or list(episodes)
 
 
 def limits_of(environments: Environments, budgets: HorizonArguments) -> dict[str, Limits]:
@@ -253,12 +281,10 @@ def _change(options: dict[str, list[str]], advice: Advice, environment: str) -> 
 
 def _command(name: str, options: Mapping[str, Sequence[str]]) -> str:
     words = ["agentgym", *name.split()]
-    for (
-        option_name,
-        values,
-    ) in options.items():  # of --config a file each, of others all values at once
-        for group in [[value] for value in values] if option_name == "config" else [values]:
-            words += [f"--{option_name}", *group]
+    for key, values in options.items():
+        # Of --config a file each, of others all values at once.
+        for group in [[value] for value in values] if key == "config" else [values]:
+            words += [f"--{key}", *group]
     return shlex.join(words)
 
 

@@ -232,16 +232,16 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 **kwargs,
             )
         use_template(self.processing_class, args)
-        if args.reset_adapter_every:
-            check_resets(self)
-            self.add_callback(AdapterResets())
         self._set_up_loss()
         self._plan_batches(rollout)
         self._open_rollout(rollout, evaluation, eval_dataset)
         self._keep_records(rollout, evaluation)
 
     def _set_up_loss(self) -> None:
-        """Make the loss and its reference."""
+        """Make the loss and its reference, and let the adapter be reset."""
+        if self.args.reset_adapter_every:
+            check_resets(self)
+            self.add_callback(AdapterResets())
         reference = Reference(self)
         reference.copy_start()
         if self.args.disable_dropout:

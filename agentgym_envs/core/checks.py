@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any
 
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.core.outcome import INFO_KEYS, ExpertMove, Outcome
 from agentgym_envs.core.tasks import TaskSet
 
@@ -182,6 +183,26 @@ def check_beginning(env: Any, observation: Any) -> None:
             f"{scenario}.begin must return the first observation, a str, got "
             f"{type(observation).__name__}: {observation!r:.80}"
         )
+
+
+def checked_actions_per_turn(env: Any, value: Any, *, lists_calls: bool) -> int:
+    """Return a checked `actions_per_turn`. With `lists_calls` the verbs may take any text.
+
+    Raises:
+        ValueError: it is no number of actions, or the environment cannot play several a turn.
+    """
+    number: int = whole_number("actions_per_turn", value, least=1)
+    if number > 1 and env.compat is not None:
+        raise ValueError(
+            f"compat={env.compat!r} plays one action a turn as AgentGym does, got "
+            f"actions_per_turn={number}; leave one of the two out"
+        )
+    if number > 1 and not lists_calls and not any(verb.is_distinct for verb in env.verbs):
+        raise ValueError(
+            f"{type(env).__name__} takes any text as an action, so several cannot be told apart, "
+            f"got actions_per_turn={number}; leave it out"
+        )
+    return number
 
 
 def checked_outcome(outcome: Any, method: str) -> Mapping[str, Any]:

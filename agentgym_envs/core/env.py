@@ -32,6 +32,7 @@ from agentgym_envs.core.checks import (
     check_extra_info,
     check_names,
     check_play,
+    checked_actions_per_turn,
     checked_outcome,
     checked_task_set,
     name_taken,
@@ -167,22 +168,12 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
                 f"{action_format!r}: its own function calls and code have other verbs, arguments "
                 "and refusals. Take action_format='react', or leave compat out"
             )
-        actions_per_turn = whole_number("actions_per_turn", actions_per_turn, least=1)
-        if compat is not None and actions_per_turn > 1:
-            raise ValueError(
-                f"compat={compat!r} plays one action a turn as AgentGym does, got "
-                f"actions_per_turn={actions_per_turn}; leave one of the two out"
-            )
-        if actions_per_turn > 1 and action_format not in CALL_FORMATS:
-            if not any(verb.is_distinct for verb in self.verbs):
-                raise ValueError(
-                    f"{type(self).__name__} takes any text as an action, so several cannot be told "
-                    f"apart, got actions_per_turn={actions_per_turn}; leave it out"
-                )
         self.split = split
         self.compat = compat
         self.action_format = action_format
-        self.actions_per_turn = actions_per_turn
+        self.actions_per_turn = checked_actions_per_turn(
+            self, actions_per_turn, lists_calls=action_format in CALL_FORMATS
+        )
         self.parser = make_parser(action_format, self.verbs)
         if self.is_agentgym_compat:
             self.parser = self.original_parsers.get(action_format, self.parser)

@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
-from agentgym_envs import ListedTasks, TaskSpec, TextEnv, read_jsonl, register_env
+from agentgym_envs import ListedTasks, TaskSpec, TextEnv, Trajectory, read_jsonl, register_env
+from agentgym_envs.trajectories.trajectory import Turn
 from benchmarks.cli import main as cli
 from tests.trainers.evaluation.test_headroom import ROW, SILENT, part_of, row
 from tests.trainers.toys import EASY_ID, ENV_ID, LettersEnv
 from trainers.evaluation.advice import advise
 from trainers.evaluation.headroom import Headroom, TurnQuantiles
 from trainers.evaluation.intervals import Estimate
-from trainers.headroom import NOT_OF_TRAINING, commands_of, main
+from trainers.headroom import NOT_OF_TRAINING, commands_of, main, own_episodes
+from trainers.options.errors import UsageError
 from trainers.options.parser import CommandParser
 
 WORDS = f"--env {ENV_ID} --policy random --num-generations 4 --num_tasks=4 --action_format plain"
@@ -229,3 +231,12 @@ def test_the_commands_follow_the_advice() -> None:
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     yield
+
+
+def test_a_training_files_expert_episodes_and_late_starts_are_not_the_policys() -> None:
+    own, expert = (Trajectory(ENV_ID, "letters_0", policy=name) for name in ("runs/grpo", "expert"))
+    assert own_episodes([own, expert, own]) == [own, own]
+    assert own_episodes([expert]) == [expert]
+    own.turns.append(Turn("o", "a", 0.0, True, 0.0, trained=False))
+    with pytest.raises(UsageError, match="begins with turns of another"):
+        own_episodes([own])

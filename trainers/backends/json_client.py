@@ -244,11 +244,7 @@ class JSONClient:
                     self.pace.speed_up()
                     return answer, failures + limited
             except httpx.TimeoutException as error:
-                cause = f"{type(error).__name__}: {masked(str(error))}"
-                raise RequestFailed(
-                    f"{server} gave no answer in {self._http.timeout.read:g} s ({cause}); raise "
-                    "the request timeout, or lower max_requests if it answers few at once"
-                ) from None
+                raise self._timed_out(server, error) from None
             except RuntimeError as error:  # it was closed just now
                 if not self._ended.is_set():
                     raise
@@ -279,6 +275,13 @@ class JSONClient:
             self._report_retry(f"{server} failed ({cause})", wait)
             if not is_limit:  # those that are limited wait together, as they enter
                 self._sleep(wait, cancelled)
+
+    def _timed_out(self, server: str, error: httpx.TimeoutException) -> RequestFailed:
+        cause = f"{type(error).__name__}: {masked(str(error))}"
+        return RequestFailed(
+            f"{server} gave no answer in {self._http.timeout.read:g} s ({cause}); raise the "
+            "request timeout, or lower max_requests if it answers few at once"
+        )
 
     def _described(self, address: httpx.URL) -> str:
         url = masked_address(str(address))

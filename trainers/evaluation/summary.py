@@ -14,6 +14,7 @@ from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.evaluation.intervals import mean_of, mean_over_seeds
 from trainers.evaluation.results import EnvironmentResult, EvalResult, PanelTasks, SubtaskResult
 from trainers.evaluation.tally import Tally, tally, task_key
+from trainers.options.errors import UsageError
 
 MIN_SEEDS = 3
 """The fewest seeds that an interval is made of."""
@@ -35,16 +36,12 @@ def summarize(
     The cost of all answers, those of repeated episodes included, is by default the sum over turns.
 
     Raises:
-        ValueError: there is no episode with a score.
+        UsageError: there is no episode with a score.
     """
     total = tally(trajectories)
     groups = _grouped(trajectories, by=lambda one: one.env_id)
     scored = [part for part in map(tally, groups.values()) if part.episodes]
-    if not scored:
-        raise ValueError(
-            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
-            "scored and the others failed"
-        )
+    _check_scored(scored, total, len(trajectories))
     success, score = (
         mean_of([rate for rate in map(rates, scored) if rate is not None])
         for rates in (Tally.success, Tally.score)
@@ -83,6 +80,14 @@ def summarize(
         environments=environments,
         **_by_seed(trajectories, seeds),
     )
+
+
+def _check_scored(scored: Sequence[Tally], total: Tally, count: int) -> None:
+    if not scored:
+        raise UsageError(
+            f"no episode to evaluate: of {count}, {total.unscored} need a judge to be scored and "
+            "the others failed"
+        )
 
 
 def _by_seed(trajectories: Sequence[Trajectory], seeds: Sequence[int]) -> dict[str, Any]:
