@@ -171,7 +171,7 @@ class MeasureArguments:
         return seed_list(self.seeds)
 
 
-def check_kept(policy: PolicyArguments, measure: MeasureArguments) -> None:
+def require_output_file(policy: PolicyArguments, measure: MeasureArguments) -> None:
     """Raise `UsageError` if episodes are to be kept, and no file is named to keep them beside."""
     if measure.out is not None or measure.trajectories is not None:
         return
@@ -198,7 +198,7 @@ def main(argv: list[str] | None = None) -> int:
             f"--mix {env.mix} weighs training tasks; eval plays as many tasks of each "
             "environment and reports the mean over them, so leave it out"
         )
-    check_kept(policy, measure)
+    require_output_file(policy, measure)
 
     def show(result: EvalResult, _episodes: Sequence[Trajectory]) -> EvalResult:
         print(result)

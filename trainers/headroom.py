@@ -15,7 +15,7 @@ from agentgym_envs import NoExpert
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
-from trainers.evaluate import MeasureArguments, check_kept, measured
+from trainers.evaluate import MeasureArguments, measured, require_output_file
 from trainers.evaluation.advice import LIMITING, Advice, advise
 from trainers.evaluation.headroom import Headroom, Limits, headroom
 from trainers.options.arguments import EnvArguments, HorizonArguments
@@ -116,7 +116,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.set_defaults(policy="tiny")
     env, budgets, policy, measure = parser.parse(argv)
     words = list(sys.argv[1:] if argv is None else argv)
-    check_kept(policy, measure)
+    require_output_file(policy, measure)
     environments = open_environments(env, policy)
     schedule = environments.schedule(budgets)
     data = own_episodes(read_data_files(measure.data))

@@ -23,14 +23,14 @@ START = "start"
 """The reset option of the turns before the expert's end at which an episode starts."""
 PREFIX = "prefix"
 """The key of a reset's `info` with the expert's turns up to there, a list of `Turn`."""
-MOST_PLANS = 4096
-"""Tasks whose expert's actions are kept."""
+MAX_CACHED = 4096
+"""Tasks whose expert's actions are cached."""
 
 
 class ExpertStarts:
     """Resets an environment to a state some turns before the end of the expert's play.
 
-    The actions of the expert are kept by task: the same task has the same ones.
+    The actions of the expert are cached by task: the same task has the same ones.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class ExpertStarts:
 
     def _actions_of(self, env: gym.Env[str, str], task_id: str) -> tuple[str, ...]:
         if task_id not in self._actions:
-            if len(self._actions) >= MOST_PLANS:
+            if len(self._actions) >= MAX_CACHED:
                 del self._actions[next(iter(self._actions))]
             self._actions[task_id] = expert_actions(env)
         return self._actions[task_id]

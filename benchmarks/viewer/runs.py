@@ -225,7 +225,7 @@ def _ended(record: Any) -> str:
 def _summary(record: dict[str, Any]) -> dict[str, str]:
     """Describe the success of a run's weights, or of a quickstart's before and after training."""
     if isinstance(record.get("success_plateau", record.get("success")), float):
-        return {"success": _of_kept_weights(record)}
+        return {"success": _best_weights_success(record)}
     if not {"success_before", "success_after", "ci95_gain", "n_tasks"} <= set(record):
         return {}
     before, after = record["success_before"], record["success_after"]
@@ -236,7 +236,7 @@ def _summary(record: dict[str, Any]) -> dict[str, str]:
     return {"success": f"{change} (gain {low:+.1%} to {high:+.1%}, 95%)"}
 
 
-def _of_kept_weights(record: dict[str, Any]) -> str:
+def _best_weights_success(record: dict[str, Any]) -> str:
     """Return a training run's success in words, the least biased number first."""
     parts = []
     if "success" in record:

@@ -12,8 +12,8 @@ from trainers.rollout.rollout import Rollout
 
 logger = logging.getLogger(__name__)
 
-MOST_KEPT = 4096
-"""Tasks whose episodes are kept in memory."""
+MAX_CACHED = 4096
+"""Tasks whose episodes are cached in memory."""
 
 
 class Demonstrations:
@@ -28,7 +28,7 @@ class Demonstrations:
 
     def __init__(self, rollout: Rollout, policy: ModelPolicy) -> None:
         self._rollout, self._policy = rollout, policy
-        self._known: dict[str, Trajectory | None] = {}
+        self._cache: dict[str, Trajectory | None] = {}
         self._has_warned = False
 
     def __call__(self, task_ids: Sequence[str]) -> list[Trajectory | None]:
@@ -36,17 +36,17 @@ class Demonstrations:
 
         None stands for an expert without success, and for an episode beyond the budgets.
         """
-        if len(self._known) > MOST_KEPT:
-            self._known.clear()
-        unknown = [task for task in dict.fromkeys(task_ids) if task not in self._known]
+        if len(self._cache) > MAX_CACHED:
+            self._cache.clear()
+        unknown = [task for task in dict.fromkeys(task_ids) if task not in self._cache]
         broken = set()
         for task, episode in zip(unknown, self._rollout.run(unknown), strict=True):
-            self._known[task] = self._encoded(episode)
+            self._cache[task] = self._encoded(episode)
             if episode.status == "failed":
                 broken.add(task)
-        episodes = [self._known[task] for task in task_ids]
+        episodes = [self._cache[task] for task in task_ids]
         for task in broken:  # to be played again
-            del self._known[task]
+            del self._cache[task]
         return episodes
 
     def _encoded(self, episode: Trajectory) -> Trajectory | None:

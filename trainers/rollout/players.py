@@ -161,10 +161,12 @@ class WithExperts(Lockstep):
         tasks, size, count = _tasks(rows)[:: self._size], self._size, self._count
         if self._unsolved:
             groups = self._play(tasks, [size] * len(tasks))
-            lost = [not any(episode.success for episode in group) for group in groups]
-            asked = [task for task, is_lost in zip(tasks, lost, strict=True) if is_lost]
-            found = iter(self._demonstrations(asked))
-            demonstrations = [next(found) if is_lost else None for is_lost in lost]
+            solved = [any(episode.success for episode in group) for group in groups]
+            unsolved = [
+                task for task, is_solved in zip(tasks, solved, strict=True) if not is_solved
+            ]
+            replacements = iter(self._demonstrations(unsolved))
+            demonstrations = [None if is_solved else next(replacements) for is_solved in solved]
         else:
             demonstrations = self._demonstrations(tasks)
             groups = self._play(tasks, [size - count * (one is not None) for one in demonstrations])
