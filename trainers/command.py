@@ -46,6 +46,23 @@ INTERRUPTED = 130
 """The exit status where Ctrl-C ended a run, as shells have it."""
 
 
+def training_parser(
+    algorithm: str, config: type[AgentDefaults], description: str, further: tuple[type, ...] = ()
+) -> CommandParser:
+    """Return the parser of a training command. The arguments are those of `parse_training`."""
+    trl_configs = (kind.__name__ for kind in config.__mro__ if kind.__module__.startswith("trl."))
+    return CommandParser(
+        (
+            *(EnvArguments, RolloutArguments, EvaluationArguments, RunArguments),
+            *(*further, ModelArguments, config),
+        ),
+        command=f"agentgym train {algorithm}",
+        description=description,
+        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
+        config_name=next(trl_configs),
+    )
+
+
 def parse_training(
     argv: list[str] | None,
     *,
@@ -67,17 +84,7 @@ def parse_training(
         `EnvArguments`, `RolloutArguments`, `EvaluationArguments`, `RunArguments`, the further
         ones, `ModelArguments`, and the training config.
     """
-    trl_configs = (kind.__name__ for kind in config.__mro__ if kind.__module__.startswith("trl."))
-    parser = CommandParser(
-        (
-            *(EnvArguments, RolloutArguments, EvaluationArguments, RunArguments),
-            *(*further, ModelArguments, config),
-        ),
-        command=f"agentgym train {algorithm}",
-        description=description,
-        first=("env", "model_name_or_path", "output_dir", "max_steps", "learning_rate"),
-        config_name=next(trl_configs),
-    )
+    parser = training_parser(algorithm, config, description, further)
     model = str(parser.peek(argv, "model_name_or_path"))
     adapter = bool(parser.peek(argv, "use_peft"))
     parser.set_defaults(**defaults_for(config, model, adapter=adapter))

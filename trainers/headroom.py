@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,6 @@ NOT_OF_TRAINING = frozenset(
     }
 )
 """Options of this command alone."""
-OF_TRAINING = frozenset({"task_sampling", "invalid_action_penalty"})
-"""Options of training alone that advice sets."""
 OF_IMITATION = (
     *("config", "env", "mix", "env_kwargs", "action_format", "wrapper", "tasks", "max_turns"),
     *("actions_per_turn", "chat_template", "chat_template_kwargs", "dtype"),
@@ -63,6 +61,10 @@ class HeadroomArguments(MeasureArguments):
         "Read these files of episodes, played with these options, instead of playing.",
         action="extend",
     )
+
+
+KINDS = (EnvArguments, HorizonArguments, PolicyArguments, HeadroomArguments)
+"""Classes of the command's options."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,12 @@ class HeadroomReport:
 def main(argv: list[str] | None = None) -> int:
     """Run `agentgym headroom`."""
     parser = CommandParser(
-        (EnvArguments, HorizonArguments, PolicyArguments, HeadroomArguments),
+        KINDS,
         command="agentgym headroom",
         description="Say before a run whether RL can work: play groups of training episodes, and "
         "print what is solved, which groups differ, what limits cut, and what to change.",
         first=("env", "policy", "horizon", "samples", "num_tasks"),
+        ignored=_training_parser,
     )
     parser.set_defaults(policy="tiny")
     env, budgets, policy, measure = parser.parse(argv)
@@ -149,6 +152,14 @@ def main(argv: list[str] | None = None) -> int:
         )
     environments.close()
     return 0
+
+
+def _training_parser() -> CommandParser:
+    """Return the parser of `train grpo`, whose command lines this command takes too."""
+    from trainers.command import training_parser  # slow, and most command lines do without
+    from trainers.options.configs import AgentGRPOConfig
+
+    return training_parser("grpo", AgentGRPOConfig, "")
 
 
 def _print(report: HeadroomReport) -> HeadroomReport:
@@ -248,6 +259,8 @@ def commands_of(
     )
     if not is_trained:
         return []
+    given = [options.pop(name, []) for name in ("policy", "model", "model_name_or_path")]
+    policy = next((values[0] for values in given if values), policy)
     model = "MODEL" if is_text_policy(policy) or policy.startswith(ADDRESS) else policy
     commands = []
     if "imitate" in named:
@@ -255,7 +268,7 @@ def commands_of(
         shared |= {"model": [model], "output_dir": ["runs/sft"]}
         commands.append(_command("train sft", shared))
         model = "runs/sft"
-    for name in ("policy", "samples", "data"):
+    for name in ("samples", "data"):
         options.pop(name, None)
     size = next(iter(environments.values())).num_generations
     options |= {"model": [model], "num_generations": [str(size)]}
@@ -263,8 +276,9 @@ def commands_of(
         for one in part:
             _change(options, one, name if len(environments) > 1 else "")
     if named & {"imitate", "imitate_later", *LIMITING}:
-        left_out = {*OF_TRAINING, "out", "output", "trajectories", "resume"}
-        ours = {name: values for name, values in options.items() if name not in left_out}
+        own = {"config", "model", "num_generations", *(f.name for k in KINDS for f in fields(k))}
+        own -= {"out", "trajectories", "resume"}
+        ours = {name: values for name, values in options.items() if name in own}
         commands.append(_command("headroom", ours))
     trained = {name: values for name, values in options.items() if name not in NOT_OF_TRAINING}
     return [*commands, _command("train grpo", trained)]

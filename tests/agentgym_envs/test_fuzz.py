@@ -30,8 +30,8 @@ WORDS = st.sampled_from(
 )
 PHRASES = st.lists(WORDS, max_size=12).map(" ".join)
 ANY_TEXT = any_text()
-LONG = st.builds(lambda piece, count: piece * count, st.text(min_size=1), st.just(100_000)).map(
-    lambda text: text[:100_000]
+LONG = st.builds(lambda piece, count: piece * count, st.text(min_size=1), st.just(25_000)).map(
+    lambda text: text[:25_000]
 )
 JSON = any_json(PHRASES)
 NAMES = st.sampled_from(

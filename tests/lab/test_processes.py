@@ -10,7 +10,7 @@ from lab import processes
 from lab.processes import ROOT, Child, with_checkout
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_child_ends_with_all_that_it_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first ends at once, its child when it has written its checkpoint, the last never."""
     script = """

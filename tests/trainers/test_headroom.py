@@ -107,6 +107,23 @@ def test_several_environments_have_their_own_tables(capsys: pytest.CaptureFixtur
     assert f"--mix 2,1 --action_format plain --horizon {EASY_ID}=1 Easy=4 --model" in command
 
 
+def test_a_training_commands_words_and_files_are_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    further = "--max_steps 4 --report_to none --output-dir runs/mine --model_name_or_path random"
+    (tmp_path / "o.yaml").write_text("learning_rate: 1e-3\nhorizon: '1'\nnum_tasks: 2\n", "utf-8")
+    words = f"--env {ENV_ID} --samples 2 --action_format plain --config {tmp_path / 'o.yaml'}"
+    assert main(f"{words} {further}".split()) == 0
+    printed = capsys.readouterr().out
+    assert "random in Letters: 2 tasks x 2 episodes, horizon 1" in printed
+    *_, training = printed.splitlines()
+    assert "--max_steps 4 --report_to none --output_dir runs/mine" in training
+    assert "--model runs/sft" in training and "random" not in training
+    with pytest.raises(SystemExit, match="2"):
+        main([*words.split(), "--max_stepz", "4"])
+    assert "unknown option --max_stepz; did you mean --max_steps?" in capsys.readouterr().err
+
+
 def test_mistakes_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["headroom", *WORDS.split(), "--resume"]) == 2
     assert cli.main(["headroom", *WORDS.split(), "--data", str(tmp_path / "none.jsonl")]) == 2
@@ -154,7 +171,7 @@ TROUBLED: list[Headroom] = [
     part_of(row(success=0.0, differ=0.5)),
     part_of(row(success=0.2, differ=0.2), easy=ROW, hard=SILENT),
     part_of(row(differ={4: 0.2, 8: 0.3, 16: 0.5, 32: 0.7}, pass_at_k=0.7, idle_turns=0.5)),
-    part_of(row(out_of_reach=0.5, cut_turns=0.5, cut_by_tokens=0.5, invalid_actions=0.5)),
+    part_of(row(out_of_reach=0.5, cut_turns=0.5, cut_by_tokens=0.5, invalid_actions=0.9)),
     part_of(row(out_of_reach=0.5, expert=TurnQuantiles(3, None), success=0.0, differ=0.0)),
     part_of(row(success=0.95), easy=replace(ROW, success=Estimate(0.5, 0.4, 0.6))),
 ]
@@ -218,6 +235,13 @@ def test_the_commands_follow_the_advice() -> None:
     assert lines(part_of(row(out_of_reach=0.5, success=0.0, differ=0.0))) == [
         "agentgym headroom --env Maze --horizon 10 --model tiny --num_generations 8",
         "agentgym train grpo --env Maze --horizon 10 --model tiny --num_generations 8",
+    ]
+    cut = row(cut_turns=0.8, success=0.0, differ=0.0, invalid_actions=0.9)
+    words = "--env Maze --model tiny --max_tokens_per_turn 24 --max_steps 4 --output_dir runs/mine"
+    assert lines(part_of(cut), policy="runs/mine", words=words) == [
+        "agentgym headroom --env Maze --max_tokens_per_turn 192 --model tiny --num_generations 8",
+        "agentgym train grpo --env Maze --max_tokens_per_turn 192 --max_steps 4 --output_dir "
+        "runs/mine --model tiny --num_generations 8",
     ]
     assert lines(part_of(row(success=0.95))) == []
     files = lines(part_of(), words="--config a.yaml --config=b.yaml --env_kwargs '{\"a\": 1}'")

@@ -58,9 +58,14 @@ def advise(part: Headroom) -> list[Advice]:
     play = [*_of_turns(part), *_of_tokens(part)]
     limits = [one for one in play if one.rule in LIMITING]
     others = [one for one in play if one.rule not in LIMITING]
-    # No limit explains why most actions are none.
-    is_limited = bool(limits) and part.total.invalid_actions <= HALF
+    # Cut turns alone explain why most actions are none.
+    is_limited = bool(limits) and invalid_beyond_cut(part.total) <= HALF
     return [*limits, *_of_success(part, is_limited=is_limited), *_of_tasks(part), *others]
+
+
+def invalid_beyond_cut(row: HeadroomRow) -> float:
+    """Return the share of invalid actions, less that of cut turns if it is one to warn of."""
+    return row.invalid_actions - (row.cut_turns if row.cut_turns > CUT_TURNS else 0.0)
 
 
 def is_cold(part: Headroom) -> bool:
@@ -192,11 +197,14 @@ def _of_tokens(part: Headroom) -> Iterator[Advice]:
     row, limits = part.total, part.limits
     if row.cut_turns > CUT_TURNS:
         limit = limits.max_tokens_per_turn
+        at = "" if limit is None else f" of {limit}"
         yield Advice(
             "cut_turns",
-            f"{shown(row.cut_turns)} of the turns are cut at a token limit: raise "
+            f"{shown(row.cut_turns)} of the turns are cut at a token limit{at}: raise "
             "--max_tokens_per_turn, or turn thinking off (--chat_template_kwargs).",
-            {} if limit is None else {"max_tokens_per_turn": 2 * limit},
+            {}
+            if limit is None
+            else {"max_tokens_per_turn": limit * (4 if row.cut_turns > HALF else 2)},
         )
     if row.cut_by_tokens > OUT_OF_TOKENS:
         limit = limits.max_tokens_per_episode
@@ -206,7 +214,7 @@ def _of_tokens(part: Headroom) -> Iterator[Advice]:
             "--max_tokens_per_episode, up to the model's context, or set --keep_last_turns.",
             {} if limit is None else {"max_tokens_per_episode": 2 * limit},
         )
-    if row.invalid_actions > INVALID:
+    if invalid_beyond_cut(row) > INVALID:
         text = (
             f"{shown(row.invalid_actions)} of the actions are invalid: read some (--trajectories "
             "and agentgym view). Where their form is wrong, imitate or change --action_format"

@@ -12,7 +12,7 @@ import argparse
 import dataclasses
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -138,7 +138,8 @@ class CommandParser(OptionParser):
     """Parses one command's options into dataclasses, in their order.
 
     `command` is shown in the usage line, and `first` are fields that the help shows before all
-    others. All options of the TRL config `config_name` are accepted.
+    others. All options of the TRL config `config_name` are accepted. So are those of the parser
+    that `ignored` makes, without effect: it is called where an option is unknown.
     """
 
     def __init__(
@@ -149,12 +150,14 @@ class CommandParser(OptionParser):
         description: str,
         first: Sequence[str] = (),
         config_name: str | None = None,
+        ignored: Callable[[], argparse.ArgumentParser] | None = None,
     ) -> None:
         epilog = "Options may be written with - or _; --help_all lists all of them"
         if config_name is not None:
             epilog += f", with those of trl.{config_name} and trl.ModelConfig"
             epilog += ", which it has to import first: some seconds"
         self._first = first
+        self._ignored = ignored
         self._shows_all = False
         super().__init__(
             command,
@@ -245,16 +248,36 @@ class CommandParser(OptionParser):
                 words.append(f"--{dest}={value}")
         return words + arguments
 
+    def _with_known_names(self, words: list[str]) -> list[str]:
+        end = words.index("--") if "--" in words else len(words)
+        self._ignore(word.partition("=")[0] for word in words[:end] if word.startswith("--"))
+        return super()._with_known_names(words)
+
+    def _ignore(self, options: Iterable[str]) -> None:
+        """Accept those of `ignored` where one of the options is unknown."""
+        ours = self._option_string_actions
+        known = {_with_underscores(option) for option in ours}
+        if self._ignored is None or known.issuperset(map(_with_underscores, options)):
+            return
+        further, self._ignored = self._ignored(), None
+        for action in further._actions:
+            same = next((ours[name] for name in action.option_strings if name in ours), None)
+            if same is not None:  # the other names of one of our options
+                ours.update(dict.fromkeys(action.option_strings, same))
+            elif action.option_strings:
+                self._add_action(action)
+
     def _options_in(self, path: Path) -> dict[str, OptionValue]:
         """Read a file's options, by the names of their fields."""
+        contents = read_options(path)
+        self._ignore(f"--{key}" for key in contents)
         allowed = {
             option.removeprefix("--").replace("-", "_"): action.dest
-            for action in self._actions
-            for option in action.option_strings
+            for option, action in self._option_string_actions.items()
             if action.nargs != 0 and action.dest != "config"
         }
         options: dict[str, OptionValue] = {}
-        for key, value in read_options(path).items():
+        for key, value in contents.items():
             dest = allowed.get(key.replace("-", "_"))
             if dest is None:
                 hint = did_you_mean(key.replace("-", "_"), allowed, otherwise="see --help_all")

@@ -145,6 +145,7 @@ class HealthWarnings(TrainerCallback):
 
     def __init__(self) -> None:
         self._passed = [0] * len(SYMPTOMS)
+        self._last: dict[str, str] = {}
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         """Check one log entry."""
@@ -161,10 +162,16 @@ class HealthWarnings(TrainerCallback):
                 is_jump = symptom.smallest_jump <= value < inf
                 usual = median_before(state.log_history, symptom.metric) if is_jump else inf
             passed = sum(value > bound * usual for bound in symptom.above)
+            meaning = symptom.meaning.format(value=value, usual=usual)
             if passed > self._passed[index]:
                 self._passed[index] = passed
-                meaning = symptom.meaning.format(value=value, usual=usual)
                 logger.warning("step %d: %s. %s.", state.global_step, meaning, symptom.remedy)
+            self._last[symptom.metric] = meaning if passed else ""
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Repeat the warnings of metrics that are out of range in the last entry."""
+        for meaning in filter(None, self._last.values()):
+            logger.warning("step %d, the last: %s", state.global_step, meaning)
 
 
 def median_before(history: Sequence[Mapping[str, Any]], metric: str) -> float:

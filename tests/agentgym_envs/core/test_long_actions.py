@@ -14,7 +14,7 @@ from agentgym_envs.actions import ActionVerb
 from tests.agentgym_envs.fuzzing import as_call, as_code
 from tests.helpers import FORMATS_AND_COMPATS
 
-LENGTH = 10**5
+LENGTH = 25_000
 MAX_OBSERVATION = 20_000
 """Of any page or room, with what it repeats of an action."""
 TEXTS = ("x" * LENGTH, "word " * (LENGTH // 5), "9" * LENGTH, "<a>\n" * (LENGTH // 4))

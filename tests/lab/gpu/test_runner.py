@@ -65,7 +65,7 @@ def test_each_part_ends_within_ten_minutes_and_has_a_module() -> None:
     assert [part.name for part in select(["step", "tests"])] == ["tests", "step"]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_parts_that_fail_or_hang_are_lines_of_the_report(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     records = run_parts([HANGING, FAILING, LACKING, WELL], folder, small=False)
@@ -104,7 +104,7 @@ def test_a_rehearsal_does_not_stand_for_the_full_size(tmp_path: Path) -> None:
     assert record.is_done(small=True) and not record.is_done(small=False)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_part_that_the_commands_own_limit_ends_begins_the_next_call(tmp_path: Path) -> None:
     (record,) = run_parts([HANGING], tmp_path, small=True, seconds=3)
     assert record.status == Status.RUNNING and "goes on" in record.reason

@@ -51,7 +51,7 @@ def test_what_is_left_is_printed_and_the_table_written(
     assert "(the start)" in (tmp_path / "ALFWorld" / "table.md").read_text()
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_rehearsal_trains_and_tests_and_what_was_cut_is_tested_by_its_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

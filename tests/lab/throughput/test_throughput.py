@@ -80,19 +80,19 @@ def test_babyai_plays_the_same_moves_on_the_bare_simulator() -> None:
     assert all(row.speed is not None and row.speed > 0 for row in (expert, random, resets))
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_textcraft_has_a_row_for_steps_and_two_for_resets_in_each_of_its_books() -> None:
     assert [row.unit for row in textcraft_rows(1)] == ["resets", "resets", "steps"] * 2
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_alfworld_has_rows_for_steps_and_resets() -> None:
     rows = list(alfworld_rows(1))
     assert [row.unit for row in rows] == ["steps", "steps", "resets"]
     assert all(row.rate > 0 for row in rows)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [maze_rows, sql_rows, wordle_rows])
 def test_the_small_environments_have_a_row_for_resets_and_one_for_steps(
     rows: Callable[[int], Iterator[Row]],
@@ -113,7 +113,7 @@ def test_every_backend_of_the_vector_is_measured() -> None:
     assert all("own_microseconds_per_step" in row.notes for row in rows)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_rollouts_with_and_without_the_cache_sample_the_same_tokens() -> None:
     pytest.importorskip("torch")
     from lab.throughput.rollouts import Case, rollout_rows
@@ -125,7 +125,7 @@ def test_rollouts_with_and_without_the_cache_sample_the_same_tokens() -> None:
     assert long.notes["history_tokens"] > short.notes["history_tokens"]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_writes_the_numbers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ def test_rows_are_left_out_without_a_checkout(
     assert "AGENTGYM_CHECKOUT" in capsys.readouterr().out
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_server_is_as_fast_as_itself() -> None:
     with our_server("TextCraft", 2) as server:
         rows = list(compared("TextCraft", server, server, repeats=1, num_clients=2))

@@ -8,7 +8,7 @@ from lab.throughput import language_model
 from lab.throughput.command import GROUPS
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_both_sides_do_the_same_turns_and_updates() -> None:
     case = replace(language_model._CASE, goals=2, group=2, turns=4, model="tiny")
     rows = list(language_model.language_model_rows(1, case=case))

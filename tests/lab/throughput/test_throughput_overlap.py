@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 from lab.throughput.overlap import Case, Delay, overlap_rows
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_both_sides_sample_the_same_tokens_and_tell_their_batches() -> None:
     (row,) = overlap_rows(1, cases=(Case(0.5, episodes=3, turns=2, tokens=2),))
     assert row.unit == row.baseline_unit == "tokens"

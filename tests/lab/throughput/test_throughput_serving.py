@@ -8,7 +8,7 @@ pytest.importorskip("wsproto")
 from lab.throughput.serving import serving_rows
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_one_client_many_and_sessions_are_measured() -> None:
     alone, sessions, together = serving_rows(1, num_steps=60, num_clients=4)
     assert (alone.unit, alone.baseline) == ("steps", "in process")

@@ -17,7 +17,7 @@ def test_every_registered_environment_is_among_them() -> None:
     assert {short_env_name(name) for name in ours} == set(ENV_IDS)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", [pytest.param(e, marks=MARKS.get(e, ())) for e in ENV_IDS])
 def test_64_slots_play_without_a_failure(env_id: str) -> None:
     row = slot_row(env_id, 64, turns=2)

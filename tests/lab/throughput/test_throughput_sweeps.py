@@ -5,7 +5,7 @@ import pytest
 from lab.throughput.sweeps import Case, sweep_rows
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_sweeps_workers_keep_nearly_all_requests_under_way_that_are_allowed():
     # Batches of half the episodes that may be under way, whose ends would leave half of them idle.
     case = Case(0.4, workers=2, samples=2, turns=1, batch_size=4, max_requests=16)

@@ -10,7 +10,7 @@ from lab.throughput.updates import Case, Update, play, update_rows
 SMALL = Case(goals=2, group=2, turns=2, rows_per_pass=2, most_repeats=1)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_both_sides_take_the_same_step() -> None:
     played = play(SMALL)
     played = played[::2] + played[1::2]  # unlike episodes in a group: like ones have no gradient
@@ -24,7 +24,7 @@ def test_both_sides_take_the_same_step() -> None:
     assert sides[0].gradients == pytest.approx(sides[1].gradients, rel=1e-3)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_both_sides_count_the_same_tokens() -> None:
     (row,) = update_rows(1, case=SMALL)
     assert row.unit == row.baseline_unit == "tokens"

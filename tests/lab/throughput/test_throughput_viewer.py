@@ -7,7 +7,7 @@ pytest.importorskip("torch")
 from lab.throughput.viewer import viewer_rows
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_index_is_measured_alone() -> None:
     (row,) = viewer_rows(1, num_episodes=300, with_chromium=False)
     assert row.unit == "trajectories" and row.rate > 0

@@ -7,7 +7,7 @@ pytest.importorskip("starlette")
 from lab.throughput.webarena import webarena_rows
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_steps_resets_and_many_episodes_have_rows() -> None:
     rows = list(webarena_rows(1, num_tasks=2, num_parallel=3, with_chromium=False))
     assert [row.unit for row in rows] == ["steps", "resets", "steps"]

@@ -58,7 +58,7 @@ def goal_of(question):
     return question.content.rpartition("Goal: craft ")[2].rstrip(".")
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_only_goals_of_the_training_split_are_played():
     env = TextCraftEnv()
     held_out = {
@@ -89,7 +89,7 @@ def test_a_drill_quotes_its_book_word_for_word():
             assert command == "get" or command.rpartition(" x")[0] in listed
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_player_heeds_the_goal_in_its_share_of_the_plays_and_crafts_what_is_listed():
     rng = np.random.default_rng(5)
     heeded = 0
@@ -166,7 +166,7 @@ def test_plays_of_deep_books_slip_and_go_on():
     assert 0.15 < np.mean(shares) < 0.25
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_numbered_name_of_alfworld_is_one_unit():
     units = alfworld_units()
     assert {" cabinet 1", " fridge 1", " mug 1"} <= set(units)

@@ -50,7 +50,7 @@ def test_batches_depend_on_the_seed_alone_and_end_at_their_tokens():
     assert all(size <= 1024 or len(ids) == 1 for size, (ids, _) in zip(sizes, first, strict=True))
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_going_on_in_rooms_depends_on_the_seed_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("lab.warm_start.continuing.POOL", 4)
     models = []
@@ -62,7 +62,7 @@ def test_going_on_in_rooms_depends_on_the_seed_alone(tmp_path, monkeypatch):
     assert not torch.equal(models[0], models[2])
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_what_was_ended_goes_on_to_the_same_weights(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(continuing, "POOL", 4)
     whole, halved = str(tmp_path / "whole"), str(tmp_path / "halved")
@@ -86,7 +86,7 @@ def test_what_was_ended_goes_on_to_the_same_weights(tmp_path, monkeypatch, capsy
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_what_is_finished_is_written_again_without_training(tmp_path, monkeypatch):
     monkeypatch.setattr(continuing, "POOL", 4)
     folder = tmp_path / "start"
@@ -98,7 +98,7 @@ def test_what_is_finished_is_written_again_without_training(tmp_path, monkeypatc
     assert (folder / "model.safetensors").read_bytes() == weights
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_what_was_ended_of_another_seed_is_not_gone_on_with(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(continuing, "POOL", 4)
 
@@ -127,7 +127,7 @@ def test_without_units_of_its_own_a_ground_begins_with_the_shipped_policy():
     assert all(map(torch.equal, model.parameters(), shipped.parameters()))
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["books", "houses"])
 def test_a_ground_s_names_are_one_token_each(name):
     _, tokenizer = build_policy([*tiny_units(), *GROUNDS[name].units()])

@@ -290,8 +290,12 @@ SILENT = row(differ=0.0, success=0.0, n_tasks=4, never=4, always=0)
             {"cut_turns": {"max_tokens_per_turn": 96}, "imitate_later": {}},
         ),
         (
-            part_of(row(cut_turns=0.2, success=0.0, differ=0.0, invalid_actions=0.5 + E)),
+            part_of(row(cut_turns=0.2, success=0.0, differ=0.0, invalid_actions=0.7 + E)),
             {"cut_turns": {"max_tokens_per_turn": 96}, "imitate": {}, "invalid": {}},
+        ),
+        (  # cut turns are invalid, and no reason to imitate
+            part_of(row(cut_turns=0.79, success=0.0, differ=0.0, invalid_actions=0.98)),
+            {"cut_turns": {"max_tokens_per_turn": 192}, "imitate_later": {}},
         ),
         (part_of(row(expert=None, success=0.0, differ=0.0)), {"imitate_later": {}}),
         (

@@ -252,6 +252,16 @@ def test_a_warning_says_what_it_means_and_which_option_helps(
     assert "--keep_last_turns" in caplog.text
 
 
+def test_the_end_repeats_what_is_still_out_of_range(caplog: pytest.LogCaptureFixture) -> None:
+    watch = HealthWarnings()
+    for step, cut in enumerate((0.8, 0.2, 0.3)):
+        log(watch, step, **{"episodes/cut_turns": cut, "frac_reward_zero_std": cut})
+    caplog.clear()
+    watch.on_train_end(None, at(2), None)
+    (record,) = caplog.records
+    assert record.getMessage().startswith("step 2, the last: 30% of the turns were cut off")
+
+
 def warned_at(metric: str, values: Sequence[float], caplog: pytest.LogCaptureFixture) -> list[int]:
     """Return the steps at which a metric's values are warned of, with the log history so far."""
     watch, history = HealthWarnings(), [{"eval_success": 0.5}]
