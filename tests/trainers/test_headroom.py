@@ -121,7 +121,7 @@ def test_a_training_commands_words_and_files_are_taken(
     assert "--model runs/sft" in training and "random" not in training
     with pytest.raises(SystemExit, match="2"):
         main([*words.split(), "--max_stepz", "4"])
-    assert "unknown option --max_stepz; did you mean --max_steps?" in capsys.readouterr().err
+    assert "unknown option --max_stepz; did you mean --max_steps" in capsys.readouterr().err
 
 
 def test_mistakes_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
