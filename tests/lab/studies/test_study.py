@@ -25,7 +25,7 @@ from trainers.options.offline import (
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig
-from wrappers.schedules import parse_schedule
+from wrappers.schedules import parse_schedule, parse_start, start_at
 
 FURTHER: dict[str, tuple[type, ...]] = {
     "agentevol": (AgentEvolArguments,),
@@ -175,12 +175,20 @@ def test_the_schedules_differ_in_nothing_but_the_horizon(ground: str, tmp_path: 
     first = {name: value(words, "--horizon") for name, (words, *_) in runs.items()}
     assert {name: parse_schedule(text)(0) for name, text in first.items()} == {
         "fixed_short": short, "fixed_long": long, "staged": short, "adaptive": short,
+        "backward": long, "backward_staged": short,
     }  # fmt: skip
+    trainings = {name: [*words] for name, (words, *_) in runs.items()}
     steps = int(value(runs["staged"][0], "--max_steps"))
     assert parse_schedule(first["staged"])(steps - 1) == long
+    for name in ("backward", "backward_staged"):
+        words = trainings[name]
+        place = words.index("--start")
+        start = parse_start(words[place + 1])
+        del words[place : place + 2]
+        assert (start_at(start, 0), start_at(start, steps - 6)) == (2, None)
     rest = {
         tuple(word.replace(first[name], "").replace(name, "") for word in words)
-        for name, (words, *_) in runs.items()
+        for name, words in trainings.items()
     }
     assert len(rest) == 1
 
