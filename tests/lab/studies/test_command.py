@@ -42,8 +42,8 @@ def test_what_is_left_is_printed_and_the_table_written(
     (done.folder / "done").touch()
     assert main(argv) == 0
     assert capsys.readouterr().out.strip() == (
-        "ALFWorld: 1 of 4 runs are done; left: fixed_short/seed_0, fixed_long/seed_0, "
-        "adaptive/seed_0"
+        "ALFWorld: 1 of 6 runs are done; left: fixed_short/seed_0, fixed_long/seed_0, "
+        "adaptive/seed_0, backward/seed_0, backward_staged/seed_0"
     )
     write(tmp_path / "ALFWorld" / "start" / "seed_0", 1, of=2)
     assert main(argv) == 0
