@@ -83,28 +83,33 @@ def print_end(
 ) -> None:
     """Print the step of a run's final weights, and their success beside that before training.
 
-    Nothing is printed where nothing was measured. `best_by` is the metric that chose the weights;
+    `best_by` is the metric that chose the weights;
     None where they are the last ones.
     """
-    success = final_success(folder, weights_step, is_chosen=best_by is not None)
-    if success is None:
-        return
     which = "" if weights_step == global_step else f", the best by {best_by}"
+    print_plan(
+        f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
+        success_plan(folder, weights_step, is_chosen=best_by is not None),
+    )
+
+
+def success_plan(folder: str, weights_step: int, *, is_chosen: bool) -> Plan:
+    """Return the success of a run's final weights, with the evaluations that it stands beside."""
+    success = final_success(folder, weights_step, is_chosen=is_chosen)
+    if success is None:
+        return {"measured": f"not yet: agentgym eval --model {folder}"}
     measured, best, before = success.measured, success.best, success.before
     lost = 0.0
     if before is not None and measured is not None and weights_step:
         lost = before.success - measured.success
     fresh = ", fresh episodes of these weights" * (measured is not None and measured.is_fresh)
-    print_plan(
-        f"{title}: ended after step {global_step} with the weights of step {weights_step}{which}",
-        {
-            "measured": "" if measured is None else f"success {measured}{fresh}",
-            "plateau": str(success.plateau or ""),
-            "best": "" if best is None else f"{best} at step {weights_step}; {CHOSEN}",
-            "before training": str(before or f"not measured; {MEASURES_BEFORE} does that"),
-            "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
-        },
-    )
+    return {
+        "measured": "" if measured is None else f"success {measured}{fresh}",
+        "plateau": str(success.plateau or ""),
+        "best": "" if best is None else f"{best} at step {weights_step}; {CHOSEN}",
+        "before training": str(before or f"not measured; {MEASURES_BEFORE} does that"),
+        "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
+    }
 
 
 def algorithm_title(trainer: Any) -> str:

@@ -224,9 +224,13 @@ def import_named_module(module_name: str, name: str) -> ModuleType:
 def _place(module: ModuleType) -> str:
     """Return where a module is.
 
-    A folder that is no package may hide the one that is meant.
+    A folder that is no package hides the one that is meant: beside a folder that holds a package of
+    its own name, as `agentgym new` writes it, an installed one is not found.
     """
     file = getattr(module, "__file__", None)
-    if file is None and hasattr(module, "__path__"):
-        return f"{list(module.__path__)[0]}, a folder without an __init__.py"
-    return str(file)
+    if file is not None or not hasattr(module, "__path__"):
+        return str(file)
+    folder = Path(module.__path__[0])
+    inner = folder / module.__name__ / "__init__.py"
+    remedy = f"; run the command in that folder (cd {folder.name})" if inner.exists() else ""
+    return f"{folder}, a folder without an __init__.py{remedy}"

@@ -61,6 +61,17 @@ def test_a_missing_module_is_named() -> None:
         resolve_env_id("no_such_module:Chess-v0")
 
 
+def test_a_folder_that_hides_the_package_in_it_is_where_to_change_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "hidden_lamps" / "hidden_lamps"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=r"run the command in that folder \(cd hidden_lamps\)"):
+        resolve_env_id("hidden_lamps:mylab/Lamps-v0")
+
+
 def test_an_unknown_name_says_how_one_of_a_module_is_written() -> None:
     with pytest.raises(ValueError, match="module of yours registers is written module:id, such as"):
         resolve_env_id("chess")
