@@ -287,6 +287,8 @@ def commands_of(
 def _change(options: dict[str, list[str]], advice: Advice, environment: str) -> None:
     """Set the options that an advice changes, for one of several `environment`s or for the only."""
     for name, value in advice.options.items():
+        if name == "horizon" and "max_turns" in advice.options and name not in options:
+            continue  # without a horizon, `max_turns` is it
         if environment and name in options_by_environment(HorizonArguments) + ["max_turns"]:
             options.setdefault(name, []).append(f"{environment}={value}")
         elif name != "tasks" or not environment:

@@ -243,6 +243,11 @@ def test_the_commands_follow_the_advice() -> None:
         "agentgym train grpo --env Maze --max_tokens_per_turn 192 --max_steps 4 --output_dir "
         "runs/mine --model tiny --num_generations 8",
     ]
+    short = part_of(row(out_of_reach=0.2), {"longest": 30, "horizon": 30})
+    for horizon, longer in (("", ""), ("--horizon 30 ", "--horizon 60 ")):
+        *_, training = lines(short, words=f"--env Maze {horizon}--max_turns 30")
+        assert f"{longer}--max_turns 60 --model" in training and training.count("60") < 3
+        assert ("--horizon" in training) is bool(horizon)
     assert lines(part_of(row(success=0.95))) == []
     files = lines(part_of(), words="--config a.yaml --config=b.yaml --env_kwargs '{\"a\": 1}'")
     assert files == [
