@@ -189,7 +189,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         outcome = play_missing(folder, cells, play)
     except KeyboardInterrupt:
-        message = f"{arguments.out} keeps the finished batches; the same command continues"
+        message = (
+            f"{arguments.out} keeps the finished batches and all answers of servers; the same "
+            "command continues"
+        )
         print(message, file=sys.stderr)
         raise
     print(

@@ -45,40 +45,57 @@ class Outcome:
 
 
 def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outcome:
-    """Play a folder's missing batches, and show the progress of each policy."""
+    """Play a folder's missing batches, and show the progress of each policy.
+
+    Where `max_cost` is spent, the policies that cost nothing play on.
+    """
     missing = in_turns(
         [Batch(str(folder.path), cell, number) for cell in cells for number in folder.missing(cell)]
     )
-    outcome, in_a_row = Outcome(), 0
+    outcome = Outcome()
     with _Progress(folder, cells, missing) as progress:
-        for batch, result in play(missing, progress.follow):
-            in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
-            if isinstance(result, BudgetSpent):
-                outcome.budget_spent = as_options(str(result))
-                break
-            if isinstance(result, RefusedForGood):
-                outcome.refused = f"{batch.cell.policy}: {as_options(str(result))}"
-                break
-            if isinstance(result, Exception):
-                progress.gave_up(batch)
-                reason = as_options(str(result))
-                outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {reason}")
-                _LOG.warning("abandoned: %s", outcome.broken[-1])
-            else:
-                progress.follow(batch, result)
-                outcome.num_played += result.failed + result.scored
-                outcome.failed += result.failed
-            if in_a_row >= MOST_BROKEN:
-                outcome.is_cut_short = True
-                break
+        left = _play(missing, play, progress, outcome)
+        if outcome.budget_spent:
+            free = [batch for batch in left if not policy_arguments(batch.cell).is_served]
+            _play(free, play, progress, outcome)
     return outcome
+
+
+def _play(
+    batches: Sequence[Batch], play: Play, progress: _Progress, outcome: Outcome
+) -> list[Batch]:
+    """Play batches, add their results to `outcome`, and return those that had no turn."""
+    left = {batch.key: batch for batch in batches}
+    in_a_row = 0
+    for batch, result in play(batches, progress.follow):
+        del left[batch.key]
+        in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
+        if isinstance(result, BudgetSpent):
+            outcome.budget_spent = as_options(str(result))
+            break
+        if isinstance(result, RefusedForGood):
+            outcome.refused = f"{batch.cell.policy}: {as_options(str(result))}"
+            break
+        if isinstance(result, Exception):
+            progress.gave_up(batch)
+            reason = as_options(str(result))
+            outcome.broken.append(f"{batch.cell.name}, batch {batch.number}: {reason}")
+            _LOG.warning("abandoned: %s", outcome.broken[-1])
+        else:
+            progress.follow(batch, result)
+            outcome.num_played += result.failed + result.scored
+            outcome.failed += result.failed
+        if in_a_row >= MOST_BROKEN:
+            outcome.is_cut_short = True
+            break
+    return [*left.values()]
 
 
 def in_turns(batches: Sequence[Batch]) -> list[Batch]:
     """Put the batches of policies behind servers in front, and let these take turns.
 
-    Each server's model bears a pace of its own; and when a budget is spent, all have played the
-    same tasks. A model that is loaded here plays all of its batches in one go.
+    Each server's model bears a pace of its own; and when a budget is spent, their finished batches
+    differ by one at most. A model that is loaded here plays all of its batches in one go.
     """
     cells = {batch.cell.policy: batch.cell for batch in batches}
     served = {policy for policy, cell in cells.items() if policy_arguments(cell).is_served}

@@ -269,7 +269,8 @@ class JSONClient:
             if failures > self._retries or waited > _LONGEST_WAIT:
                 asks = f" and asks to wait {wait:.0f} s" * (waited > _LONGEST_WAIT)
                 times = f"{failures + limited} times, the last time"
-                raise RequestFailed(f"{server} failed {times} with {cause}{asks}")
+                down = "; is the server running?" * cause.startswith(httpx.ConnectError.__name__)
+                raise RequestFailed(f"{server} failed {times} with {cause}{asks}{down}")
             if cancelled.is_set() or self._ended.is_set():
                 raise RequestFailed(f"{server} failed, and the client has ended: {cause}")
             self._report_retry(f"{server} failed ({cause})", wait)

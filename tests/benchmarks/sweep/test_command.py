@@ -229,6 +229,6 @@ def test_ctrl_c_says_how_the_sweep_goes_on(counting, tmp_path, monkeypatch, caps
     with pytest.raises(KeyboardInterrupt):
         swept(tmp_path, "--policy", "random")
     assert (
-        f"{tmp_path} keeps the finished batches; the same command continues"
-        in capsys.readouterr().err
+        f"{tmp_path} keeps the finished batches and all answers of servers; the same command "
+        "continues" in capsys.readouterr().err
     )

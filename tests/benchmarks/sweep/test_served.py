@@ -87,8 +87,11 @@ def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on_with_what_was_paid_for
     with serving({CHAT: lambda body: message("add 1")}) as server:
         out = tmp_path / "out"
         words = [*WORDS, *listed(tmp_path, server.url), "--policy", "large"]
+        words += ["--policy", "random"]
         assert swept(out, *words, "--max-cost", "11") == 75
         assert len(server.requests) == 11
+        by_policy = {cell.policy: cell for cell in SweepFolder(out).cells()}
+        assert len(episodes_of(SweepFolder(out), by_policy["random"])) == 10, "it costs nothing"
         told = capsys.readouterr().err
         assert "--max_cost 11 is reached: 11 is spent" in told
         assert "The same command with a larger one goes on" in told
@@ -97,7 +100,9 @@ def test_a_budget_ends_the_sweep_and_a_larger_one_goes_on_with_what_was_paid_for
         assert swept(out, *words, "--max-cost", "30") == 0
         assert len(server.requests) == 20
     assert SweepFolder(out).costs.total() == pytest.approx(20)
-    assert read_sweep(out).settings[0].whole.cost == pytest.approx(20)
+    assert {s.name: s.whole.cost for s in read_sweep(out).settings}["large, 2 turns"] == (
+        pytest.approx(20)
+    )
 
 
 @pytest.mark.full

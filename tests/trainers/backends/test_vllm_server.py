@@ -389,7 +389,9 @@ def test_vllms_server_that_is_restarted_is_given_the_trained_weights(tmp_path: P
         backend.sync_weights(1)
         turns = backend.generate(prompts, Sampling(16), keys=range(3))
         assert worst_gap(model, prompts, turns) < TOLERANCE
-    with pytest.raises(EnvFailure, match="failed 4 times, the last time with ConnectError"):
+    with pytest.raises(
+        EnvFailure, match="failed 4 times, .* ConnectError.*; is the server running"
+    ):
         backend.generate(prompts, Sampling(16), keys=range(3))
     with vllm_serving(folder, tmp_path / "second.log", int(url.rpartition(":")[2])):
         base = VLLMServerBackend(url).generate(prompts, Sampling(16), keys=range(3))
