@@ -119,6 +119,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.set_defaults(policy="tiny")
     env, budgets, policy, measure = parser.parse(argv)
     words = list(sys.argv[1:] if argv is None else argv)
+    if unused := parser.without_effect(words):
+        print(f"of training alone, without effect here: {', '.join(unused)}", file=sys.stderr)
     require_output_file(policy, measure)
     environments = open_environments(env, policy)
     schedule = environments.schedule(budgets)

@@ -158,6 +158,7 @@ class CommandParser(OptionParser):
             epilog += ", which it has to import first: some seconds"
         self._first = first
         self._ignored = ignored
+        self._without_effect: list[argparse.Action] = []
         self._shows_all = False
         super().__init__(
             command,
@@ -265,7 +266,15 @@ class CommandParser(OptionParser):
             if same is not None:  # the other names of one of our options
                 ours.update(dict.fromkeys(action.option_strings, same))
             elif action.option_strings:
-                self._add_action(action)
+                self._without_effect.append(self._add_action(action))
+
+    def without_effect(self, arguments: Sequence[str]) -> list[str]:
+        """Return the options of a parsed command line that only `ignored` knows."""
+        options = [word.partition("=")[0] for word in arguments if word.startswith("--")]
+        known = {
+            _with_underscores(name) for one in self._without_effect for name in one.option_strings
+        }
+        return [option for option in options if _with_underscores(option) in known]
 
     def _options_in(self, path: Path) -> dict[str, OptionValue]:
         """Read a file's options, by the names of their fields."""
