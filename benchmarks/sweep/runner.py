@@ -64,15 +64,15 @@ def play_missing(folder: SweepFolder, cells: Sequence[Cell], play: Play) -> Outc
 def _play(
     batches: Sequence[Batch], play: Play, progress: _Progress, outcome: Outcome
 ) -> list[Batch]:
-    """Play batches, add their results to `outcome`, and return those that had no turn."""
+    """Play batches, add their results to `outcome`, and return those without a result."""
     left = {batch.key: batch for batch in batches}
     in_a_row = 0
     for batch, result in play(batches, progress.follow):
-        del left[batch.key]
-        in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
-        if isinstance(result, BudgetSpent):
+        if isinstance(result, BudgetSpent):  # of every batch of the worker, paid for or not
             outcome.budget_spent = as_options(str(result))
             break
+        del left[batch.key]
+        in_a_row = in_a_row + 1 if isinstance(result, EnvFailure) else 0
         if isinstance(result, RefusedForGood):
             outcome.refused = f"{batch.cell.policy}: {as_options(str(result))}"
             break
