@@ -144,7 +144,7 @@ def test_every_reason_is_counted_and_leaves_the_numbers_of_the_others(
     assert expected in caplog.text
 
 
-def test_a_group_without_any_reward_trains_nothing_and_is_said_once_in_our_words(
+def test_a_group_without_any_reward_trains_nothing_and_is_said_in_our_words(
     scripted: Maker, caplog: pytest.LogCaptureFixture
 ) -> None:
     given = [*COUNTED, *[FAILED] * 3]
@@ -152,5 +152,6 @@ def test_a_group_without_any_reward_trains_nothing_and_is_said_once_in_our_words
     with caplog.at_level(logging.WARNING):
         trainer.train()
     assert "All reward functions returned None" not in caplog.text
-    assert caplog.text.count("of the episodes failed because machinery broke") == 1
+    assert caplog.text.count("50.0% of the episodes failed because machinery broke") == 2
+    assert caplog.text.count("step 2, the last: 50.0% of the episodes failed") == 1
     assert trainer.state.log_history[0]["frac_reward_zero_std"] == 0.5
