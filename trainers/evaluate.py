@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -270,8 +271,7 @@ def measured(
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command=command, seed=seeds[0], configs=configs)
-            saved, path = replace(shown, run=record), measure.out
-            watch.write(path, lambda: saved.save(path))
+            watch.write(measure.out, partial(replace(shown, run=record).save, measure.out))
         watch.forget()
 
 

@@ -97,7 +97,7 @@ def success_plan(folder: str, weights_step: int, *, is_chosen: bool) -> Plan:
     """Return the success of a run's final weights, with the evaluations that it stands beside."""
     success = final_success(folder, weights_step, is_chosen=is_chosen)
     if success is None:
-        return {"measured": f"not yet: agentgym eval --model {folder}"}
+        return {"measured": f"not yet: agentgym eval --env NAME --model {folder}"}
     measured, best, before = success.measured, success.best, success.before
     lost = 0.0
     if before is not None and measured is not None and weights_step:

@@ -90,7 +90,7 @@ def test_a_run_that_measures_nothing_ends_with_the_command_that_does(
     trainer.train()
     assert capsys.readouterr().out.endswith(
         "GRPO: ended after step 1 with the weights of step 1\n"
-        f"  measured  not yet: agentgym eval --model {trainer.args.output_dir}\n"
+        f"  measured  not yet: agentgym eval --env NAME --model {trainer.args.output_dir}\n"
     )
 
 
