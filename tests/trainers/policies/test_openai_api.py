@@ -322,7 +322,9 @@ def test_what_every_request_meets_is_told_once(
 ) -> None:
     client = JSONClient("http://127.0.0.1:9", retries=2, wait=lambda _: None)
     for _ in range(3):
-        with pytest.raises(RequestFailed, match="failed 3 times.*ConnectError.*; is the server running"):
+        with pytest.raises(
+            RequestFailed, match="failed 3 times.*ConnectError.*; is the server running"
+        ):
             client.get("/models")
     assert len([r for r in caplog.records if r.levelname == "WARNING"]) == 1
 
