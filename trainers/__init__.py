@@ -24,6 +24,7 @@ _HOMES = {
     "trainers.backends.hf": ("HFBackend",),
     "trainers.credit.pairs": ("Pair", "preference_pairs"),
     "trainers.credit.rewards": ("agent_reward",),
+    "trainers.distill": ("AgentDistillTrainer",),
     "trainers.dpo": ("AgentDPOTrainer", "sampled_pairs"),
     "trainers.grpo": ("AgentGRPOTrainer",),
     "trainers.history.notes": ("Notes",),
@@ -40,6 +41,7 @@ _HOMES = {
     ),
     "trainers.options.backends": ("BackendSpec", "ModelSource"),
     "trainers.options.configs": (
+        "AgentDistillConfig",
         "AgentGRPOConfig",
         "AgentOnlineConfig",
         "AgentPPOConfig",
@@ -76,7 +78,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME_OF)  # type: ignore[assignment]
 
-ALGORITHMS = ("agentevol", "dpo", "grpo", "ppo", "reinforce_pp", "rloo", "sft")
+ALGORITHMS = ("agentevol", "distill", "dpo", "grpo", "ppo", "reinforce_pp", "rloo", "sft")
 """Our own, by the names of `agentgym train`."""
 
 

@@ -352,7 +352,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
 
     def _player_with_experts(self) -> WithExperts:
         """Return the player of groups with an expert's episodes, for which it checks the tasks."""
-        args, size, environments = self.args, self.num_generations, self.task_environments
+        args, size = self.args, self.num_generations
         if args.expert_episodes_when == "unsolved" and not self._rewards_turns:
             raise UsageError(
                 "expert_episodes_when=unsolved replaces episodes by the environment's success, got "
@@ -367,20 +367,34 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
                 "per_device_train_batch_size or gradient_accumulation_steps, or lower "
                 "num_generations"
             )
-        if hasattr(self.train_dataset, "__len__"):
-            tasks = row_task_ids(self.train_dataset, option="expert_episodes")
-            environments.check_experts(tasks[:: max(1, len(tasks) // _MOST_CHECKED)])
-        policy: Any = self.rollout.policy
-        experts = environments.rollout(ExpertPolicy())  # within all of the environment's turns
-        experts.machinery = self._machinery
         return WithExperts(
             self.rollout,
             self.rollout_options,
-            Demonstrations(experts, policy),
+            self.demonstrations("expert_episodes", "pass `expert_episodes=0`"),
             group_size=size,
             count=args.expert_episodes,
             unsolved=args.expert_episodes_when == "unsolved",
         )
+
+    def demonstrations(self, option: str, remedy: str) -> Demonstrations:
+        """Check that training tasks have an expert, and return the player of its episodes.
+
+        Args:
+            option: needs an expert.
+            remedy: does without.
+
+        Raises:
+            UsageError: a task has no expert.
+        """
+        environments = self.task_environments
+        if hasattr(self.train_dataset, "__len__"):
+            tasks = row_task_ids(self.train_dataset, option=option)
+            some = tasks[:: max(1, len(tasks) // _MOST_CHECKED)]
+            environments.check_experts(some, option, remedy)
+        policy: Any = self.rollout.policy
+        experts = environments.rollout(ExpertPolicy())  # within all of the environment's turns
+        experts.machinery = self._machinery
+        return Demonstrations(experts, policy)
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers.
@@ -412,6 +426,10 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         keep_records(self, configs=self.run_options)
         self.add_callback(Announcement(algorithm_title(self), lambda: online_plan(self)))
         show_progress(self)
+
+    def further_plan(self) -> dict[str, str]:
+        """Return an algorithm's own lines of the run's plan, behind the policy's."""
+        return {}
 
     def _horizon_at(self, step: int) -> float:
         """Return the turn limit of a step's episodes, the mean over environments."""

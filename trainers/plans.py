@@ -141,6 +141,7 @@ def online_plan(trainer: Any) -> Plan:
         "policy": describe_policy(
             trainer.accelerator.unwrap_model(trainer.model), trainer.accelerator.autocast
         ),
+        **trainer.further_plan(),
         "tasks": tasks_shown,
         "reward": rewards.plan(args.reward_weights),
         "history": history_plan(trainer.processing_class),

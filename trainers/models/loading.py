@@ -293,7 +293,7 @@ def describe_policy(
     count = sum(parameter.numel() for parameter in parameters)
     trained = sum(parameter.numel() for parameter in parameters if parameter.requires_grad)
     size = f"{_rounded(count)} parameters"
-    if trained < count:
+    if 0 < trained < count:
         size += f", {_rounded(trained)} of them trained"
     own, used = (
         str(dtype).removeprefix("torch.") for dtype in (model.dtype, computed_in(model, autocast))

@@ -226,14 +226,11 @@ def check_groups(args: Any) -> None:
     if group < 2:
         raise ValueError(
             f"num_generations must be >= 2, since episodes of one task are compared, got {group}; "
-            "ppo compares none"
+            "ppo and distill compare none"
         )
     if args.generation_batch_size is not None:
         return  # TRL's own message names it
-    is_default = args.steps_per_generation is None
-    passes = "gradient_accumulation_steps" if is_default else "steps_per_generation"
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
-    names = ("per_device_train_batch_size", passes)
+    names, processes = _batch_names(args), int(os.environ.get("WORLD_SIZE", "1"))
     batch = prod(getattr(args, name) for name in names) * processes
     if batch % group:
         made_of = " x ".join(f"{name}={getattr(args, name)}" for name in names)
@@ -245,6 +242,29 @@ def check_groups(args: Any) -> None:
             f"a batch holds whole groups: {made_of} makes {batch} episodes, no multiple of "
             f"num_generations={group}; {hint}"
         )
+
+
+def batch_size(args: Any) -> int:
+    """Return the episodes of a process's batch, before TRL completes the config.
+
+    Raises `ValueError` if there are fewer than the two that TRL wants.
+    """
+    batch: int = args.generation_batch_size or prod(
+        getattr(args, name) for name in _batch_names(args)
+    )
+    if batch == 1:
+        raise ValueError(
+            "a batch must hold 2 episodes at least, got 1; raise per_device_train_batch_size or "
+            "gradient_accumulation_steps"
+        )
+    return batch
+
+
+def _batch_names(args: Any) -> tuple[str, str]:
+    """Return the options whose product is a process's batch."""
+    is_default = args.steps_per_generation is None
+    passes = "gradient_accumulation_steps" if is_default else "steps_per_generation"
+    return "per_device_train_batch_size", passes
 
 
 def check_batch(args: Any) -> None:

@@ -20,6 +20,7 @@ from trainers.options.checks import (
     OUR_CORRECTIONS,
     PER_ENVIRONMENT,
     SUMMED,
+    batch_size,
     check_batch,
     check_correction,
     check_experts,
@@ -42,6 +43,8 @@ from trainers.options.values import check_bounds, option
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
+SELF = "self"
+"""The teacher that is the policy as it is now."""
 OTHERS = "another model"
 """The key in `adapter_defaults` of every model without a name in `MODEL_NAMES`.
 
@@ -221,8 +224,10 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
         SMOLLM2: {"learning_rate": 4e-4},
         OTHERS: {"learning_rate": 1e-5},
     }
-    refused: ClassVar[tuple[str, ...]] = ("every_trainer", "online")
+    refused: ClassVar[tuple[str, ...]] = ("every_trainer", "online", "reference")
     conflicts: ClassVar[tuple[str, ...]] = ("online",)
+    takes_single_episodes: ClassVar[bool] = False
+    """A task may have one episode in a batch, since none are compared."""
 
     output_dir: str | None = option("runs/online", "Where checkpoints, logs and the model go.")
     learning_rate: float = option(1e-6, rates_by_model(1e-6, own_defaults, adapter_defaults), min=0)
@@ -332,15 +337,21 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
                 "evaluations may be greedy: `EvaluationArguments.eval_temperature=0`"
             )
         check_correction(self)
+        args: Any = self  # with TRL's fields
+        # TRL wants groups, since GRPO compares; a group of the whole batch passes its check.
+        is_single = self.takes_single_episodes and args.num_generations == 1
+        if is_single:
+            args.num_generations = max(batch_size(self), 2)
         check_groups(self)
         # Episodes of an evaluation are played by the rollout engine, in groups of one.
-        args: Any = self  # with TRL's fields
         if args.num_generations_eval is None:
             args.num_generations_eval = 1
         super().__post_init__()
         check_batch(self)
         check_experts(self)
         refuse_conflicts(self, self.conflicts)
+        if is_single:
+            self.num_generations = 1
 
 
 @dataclass
@@ -457,6 +468,7 @@ class AgentPPOConfig(AgentOnlineConfig):
     }
     refused = (*AgentOnlineConfig.refused, "not_group_relative", "without_experts")
     conflicts = ("online", "ppo")
+    takes_single_episodes = True
 
     output_dir: str | None = option("runs/ppo", "Where checkpoints, logs and the model go.")
     num_generations: int | None = option(1, "Episodes per task in a batch.")
@@ -505,18 +517,49 @@ class AgentPPOConfig(AgentOnlineConfig):
             )
         if self.critic_learning_rate is None:
             self.critic_learning_rate = 10 * self.learning_rate
-        # TRL wants groups, since GRPO compares; a group of the whole batch passes its check.
-        alone = self.num_generations == 1
-        if alone:
-            args: Any = self  # with TRL's fields
-            per_process = args.steps_per_generation or self.gradient_accumulation_steps
-            batch = args.generation_batch_size or self.per_device_train_batch_size * per_process
-            if batch == 1:
-                raise ValueError(
-                    "a batch must hold 2 episodes at least, got 1; raise "
-                    "per_device_train_batch_size or gradient_accumulation_steps"
-                )
-            self.num_generations = max(batch, 2)
         super().__post_init__()
-        if alone:
-            self.num_generations = 1
+
+
+@dataclass
+class AgentDistillConfig(AgentOnlineConfig):
+    """`AgentOnlineConfig` for on-policy distillation, with TRL's names of the teacher."""
+
+    common_options = ("teacher_model_name_or_path", "teacher_knows")
+    refused = ("every_trainer", "online", "distill")
+    takes_single_episodes = True
+
+    output_dir: str | None = option("runs/distill", "Where checkpoints, logs and the model go.")
+    teacher_model_name_or_path: str | None = option(
+        None,
+        "The teacher: a model as --model takes it, with the policy's tokenizer, or self, the policy"
+        " as it is now.",
+        aliases=["--teacher"],
+    )
+    teacher_model_revision: str = option("main", "Revision of the teacher on the hub.")
+    teacher_knows: str = option(
+        "nothing",
+        "What the teacher's prompt has beside the policy's: nothing, or the expert's actions.",
+        choices=("nothing", "expert"),
+    )
+    num_generations: int | None = option(1, "Episodes per task in a batch.")
+    loss_type: str = option("dapo", "How token losses are averaged: over the batch's tokens.")
+    kl_clip: float = option(
+        10.0,
+        "Bound of each token's log-ratio to the teacher, and of its KL with --beta, in nats; "
+        "0 = none.",
+        min=0,
+    )
+
+    @property
+    def compares_groups(self) -> bool:
+        """See `AgentOnlineConfig`."""
+        return False
+
+    def __post_init__(self) -> None:
+        if self.teacher_model_name_or_path == SELF and self.teacher_knows == "nothing":
+            raise ValueError(
+                "teacher_model_name_or_path='self' and teacher_knows='nothing' make the policy its "
+                "own teacher, whose log-ratios are 0; pass teacher_knows='expert', or name another "
+                "model"
+            )
+        super().__post_init__()

@@ -321,8 +321,11 @@ class Environments:
                 f"SearchQA does, got {', '.join(without)}; use `turn_credit=gagpo`"
             )
 
-    def check_experts(self, task_ids: Iterable[str]) -> None:
-        """Raise `UsageError` unless there is an expert for a task of each subtask."""
+    def check_experts(self, task_ids: Iterable[str], option: str, remedy: str) -> None:
+        """Raise `UsageError` unless there is an expert for a task of each subtask.
+
+        The message names the `option` that needs one, and a `remedy` without.
+        """
         of_subtask = {(scenario_name(task), self.task_kind(task)[0]): task for task in task_ids}
         without: dict[str, NoExpert] = {}
         for (name, _), task in of_subtask.items():
@@ -337,8 +340,8 @@ class Environments:
             others = [label for name, label in self.names.items() if name not in without]
             having = f"{', '.join(others)} alone" if others else "another environment"
             raise UsageError(
-                f"`expert_episodes` needs an expert for all tasks ({why}); train on {having}, "
-                "narrow `tasks` to those with an expert, or pass `expert_episodes=0`"
+                f"`{option}` needs an expert for all tasks ({why}); train on {having}, narrow "
+                f"`tasks` to those with an expert, or {remedy}"
             )
 
     def check_copies(self) -> None:

@@ -44,7 +44,7 @@ SHOWN_OPTIONS = (
     *("max_tokens_per_turn", "max_tokens_per_episode", "keep_last_turns", "history", "backend"),
     *("mask_truncated_episodes", "invalid_action_penalty", "turn_advantage_weight"),
     *("num_rounds", "num_samples", "dtype", "bf16", "use_peft", "lora_r", "lora_alpha"),
-    "reset_adapter_every",
+    *("reset_adapter_every", "teacher_model_name_or_path", "teacher_knows"),
     *("reward_funcs", "reward_weights", "num_eval_tasks", "eval_samples", "eval_temperature"),
 )
 """Options that are listed, where a run has them. The others are in `run.json`."""
@@ -52,6 +52,7 @@ SHOWN_OPTIONS = (
 ALGORITHMS = {
     **{name: name.upper() for name in ("dpo", "grpo", "ppo", "rloo", "sft")},
     **{"agentevol": "AgentEvol", "reinforce_pp": "REINFORCE++"},
+    "distill": "on-policy distillation",
 }
 """The literature's names of our algorithms."""
 

@@ -8,7 +8,7 @@ is adjusted stands in `PolicyLoss._adjusting_trl`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -371,6 +371,26 @@ class PolicyMeasures:
         )[1]
         return entropies
 
+    def logps_by(
+        self,
+        model: torch.nn.Module,
+        batch: dict[str, Any],
+        prompts: Sequence[list[int]] | None = None,
+    ) -> torch.Tensor:
+        """Return (R, T) nats, a model's log-probabilities of the completion tokens.
+
+        Args:
+            model: scores them at the policy's temperature.
+            batch: TRL's padded tensors.
+            prompts: the ids that the model reads in place of the R prompts.
+        """
+        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
+        prompt_ids, prompt_mask, ids, mask = (batch[name] for name in names)
+        if prompts is not None:
+            tensors = [prompt_ids.new_tensor(prompt) for prompt in prompts]
+            prompt_ids, prompt_mask = padded(tensors, "left")
+        return self._pass_over(prompt_ids, prompt_mask, ids, mask, model=model)[0]
+
     def answer_probabilities(
         self,
         batch: dict[str, Any],
@@ -423,9 +443,29 @@ class PolicyMeasures:
         mask = episodes.action_mask
         if REFERENCE not in batch:
             return torch.zeros(mask.shape, device=mask.device)
-        log_ratio = (self._policy_logps(batch) - batch[REFERENCE]) * mask
+        return self.kl_to(batch[REFERENCE], batch, episodes)
+
+    def kl_to(
+        self,
+        logps: torch.Tensor,
+        batch: dict[str, Any],
+        episodes: EpisodeBatch,
+        *,
+        whose: str = "",
+    ) -> torch.Tensor:
+        """Return (R, T) clipped log-ratios of the policy to another model (k1), and log their mean.
+
+        Args:
+            logps: (R, T) nats, the other model's.
+            batch: TRL's padded tensors.
+            episodes: the episodes.
+            whose: put before the metrics' names.
+        """
+        mask = episodes.action_mask
+        log_ratio = (self._policy_logps(batch) - logps) * mask
         kl, metrics = clip_kl(log_ratio, self._trainer.args.kl_clip)
-        self._kl_metrics.add(self._trainer.logged, mask, mean=metrics)
+        mean = {whose + name: values for name, values in metrics.items()}
+        self._kl_metrics.add(self._trainer.logged, mask, mean=mean)
         return kl
 
     def _policy_logps(self, batch: dict[str, Any]) -> torch.Tensor:
@@ -451,16 +491,21 @@ class PolicyMeasures:
         prompt_mask: torch.Tensor,
         ids: torch.Tensor,
         mask: torch.Tensor,
+        *,
+        model: torch.nn.Module | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return (R, T) log-probabilities and entropies of the last T columns."""
+        """Return (R, T) log-probabilities and entropies of the last T columns.
+
+        The policy's, or the log-probabilities of another model alone.
+        """
         trainer = self._trainer
         with sampling_mode(trainer.model):
             logps, entropies, _ = trainer._get_per_token_logps_and_entropies(
-                trainer.model,
+                trainer.model if model is None else model,
                 torch.cat([prompt_ids, ids], dim=1),
                 torch.cat([prompt_mask, mask], dim=1),
                 ids.size(1),
                 batch_size=trainer.args.per_device_train_batch_size,
-                compute_entropy=True,
+                compute_entropy=model is None,
             )
         return logps, entropies

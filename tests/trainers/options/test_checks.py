@@ -56,7 +56,10 @@ from trainers.options.offline import PREFERENCE_LOSSES, DataArguments
             {"generation_batch_size": 16, "steps_per_generation": 2},
             "'generation_batch_size' and 'steps_per_generation' can not be both configured",
         ),
-        ({"num_generations": 1}, "num_generations must be >= 2, .* got 1; ppo compares none"),
+        (
+            {"num_generations": 1},
+            "num_generations must be >= 2, .* got 1; ppo and distill compare none",
+        ),
         (
             {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1},
             "makes 1 episodes, no multiple of num_generations=8; make it larger",

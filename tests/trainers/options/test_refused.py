@@ -18,7 +18,7 @@ from trainers.agentevol import AgentEvolConfig
 from trainers.dpo import AgentDPOConfig, AgentDPOTrainer
 from trainers.grpo import AgentGRPOTrainer
 from trainers.options.checks import has_effect, ignored_options, refuse_ignored, refused_remedy
-from trainers.options.configs import AgentGRPOConfig, ModelArguments
+from trainers.options.configs import AgentDistillConfig, AgentGRPOConfig, ModelArguments
 from trainers.options.errors import UsageError
 from trainers.options.offline import AgentSFTConfig
 from trainers.ppo import AgentPPOConfig
@@ -31,6 +31,7 @@ CONFIGS: tuple[type, ...] = (
     AgentRLOOConfig,
     AgentReinforcePPConfig,
     AgentPPOConfig,
+    AgentDistillConfig,
     AgentSFTConfig,
     AgentEvolConfig,
     AgentDPOConfig,
