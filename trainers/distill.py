@@ -25,7 +25,6 @@ from typing import Any
 import torch
 
 from trainers.command import train_online
-from trainers.models.loading import describe_policy
 from trainers.online import OnlineTrainer
 from trainers.options.configs import AgentDistillConfig
 from trainers.options.errors import run_command
@@ -62,10 +61,8 @@ class AgentDistillTrainer(OnlineTrainer):
 
     def further_plan(self) -> dict[str, str]:
         """Return the teacher's line."""
-        model = self.accelerator.unwrap_model(self.teacher)
-        is_policy = self.teacher is self.model
-        name = "the policy as it is" if is_policy else describe_policy(model)
-        return {"teacher": name + ", told the expert's actions" * (self.knowledge is not None)}
+        told = ", told the expert's actions" * (self.knowledge is not None)
+        return {"teacher": self.teacher.title + told}
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T) nats: the teacher's log-probabilities less the policy's, clipped."""
@@ -74,7 +71,7 @@ class AgentDistillTrainer(OnlineTrainer):
             with self.player.pause():
                 prompts, share = self.knowledge.prompts(self.rows, self.trajectories)
             self.logged["teacher_told"].append(share)
-        logps = self.measures.logps_by(self.teacher, batch, prompts)
+        logps = self.teacher.logps(batch, prompts)
         return -self.measures.kl_to(logps, batch, episodes, whose="teacher_")
 
 

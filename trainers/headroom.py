@@ -21,8 +21,8 @@ from trainers.evaluation.headroom import Headroom, Limits, headroom
 from trainers.options.arguments import EnvArguments, HorizonArguments
 from trainers.options.errors import UsageError, run_command
 from trainers.options.parser import CommandParser
-from trainers.options.policies import ADDRESS, PolicyArguments, is_text_policy
-from trainers.options.values import option, options_by_environment, value_for
+from trainers.options.policies import PolicyArguments, is_text_policy
+from trainers.options.values import ADDRESS, option, options_by_environment, value_for
 from trainers.policies.open import open_environments
 from trainers.rollout.environments import Environments, environment_check
 from trainers.runs.provenance import run_record

@@ -276,7 +276,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         args, tokenizer = self.args, self.processing_class
         # What a checkpoint was trained on has worked: no wrong address, where it is away now.
         has_worked = any(checkpoints(Path(args.output_dir)))  # step 0 is saved without an episode
-        self._machinery = Machinery(rollout.failure_rules, has_worked)
+        self.machinery = Machinery(rollout.failure_rules, has_worked)
         policy = ModelPolicy.from_model(
             self.model,
             # A tokenizer's settings are no threads' business but one's.
@@ -286,7 +286,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             seed=args.seed,
             sampling=Sampling.from_args(args),
             autocast=self.accelerator.autocast,
-            machinery=self._machinery,
+            machinery=self.machinery,
         )
         if self.max_staleness:
             backend: Any = policy.backend
@@ -306,11 +306,11 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             policy, schedule=environments.schedule(rollout), starts=environments.starts(rollout)
         )
         evaluated = environments.rollout(policy)
-        self.rollout.machinery = evaluated.machinery = self._machinery
+        self.rollout.machinery = evaluated.machinery = self.machinery
         self.rollout.on_trajectory = evaluated.on_trajectory = self.heartbeat.count
         self._batch_in_step = (-1, 0)
         self.player = self.make_player()
-        self._machinery.on_outage = lambda: self.player.in_trainer(self.save_now)
+        self.machinery.on_outage = lambda: self.player.in_trainer(self.save_now)
         validation = self.validation = Validation(
             environments,
             evaluated,
@@ -393,7 +393,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             environments.check_experts(some, option, remedy)
         policy: Any = self.rollout.policy
         experts = environments.rollout(ExpertPolicy())  # within all of the environment's turns
-        experts.machinery = self._machinery
+        experts.machinery = self.machinery
         return Demonstrations(experts, policy)
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:

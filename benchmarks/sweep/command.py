@@ -22,12 +22,18 @@ from trainers.options.errors import BROKEN_OFF, check_folder, refuse
 from trainers.options.models import default_dtype
 from trainers.options.parser import CommandParser
 from trainers.options.policies import (
-    ADDRESS,
     PolicyLoadingArguments,
     is_text_policy,
     policy_name,
 )
-from trainers.options.values import check_bounds, check_names, option, seed_list, whole_number
+from trainers.options.values import (
+    ADDRESS,
+    check_bounds,
+    check_names,
+    option,
+    seed_list,
+    whole_number,
+)
 from trainers.runs.provenance import run_record
 
 LEAST_REQUESTS = 4

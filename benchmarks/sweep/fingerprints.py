@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from trainers.options.models import BASE, TemplateArguments
-from trainers.options.policies import ADDRESS, Endpoint, is_text_policy
+from trainers.options.policies import Endpoint, is_text_policy
+from trainers.options.values import ADDRESS
 
 _FILES = (
     "*config.json",

@@ -11,12 +11,12 @@ from benchmarks.sweep.plan import Cell
 from trainers.options.arguments import EnvArguments, EpisodeArguments
 from trainers.options.errors import UsageError
 from trainers.options.policies import (
-    ADDRESS,
     PolicyArguments,
     PolicyLoadingArguments,
     check_baseline,
     is_text_policy,
 )
+from trainers.options.values import ADDRESS
 from trainers.policies.open import check_model, open_environments, open_policy
 from trainers.rollout.environments import Environments
 

@@ -15,7 +15,9 @@ from safetensors.torch import load_file
 
 from agentgym_envs import ExpertMove, Outcome, Trajectory, register_env
 from agentgym_envs.trajectories.trajectory import TokenTrace, read_jsonl
+from tests.serving import Failure, serving
 from tests.trainers.conftest import NO_EVALUATION
+from tests.trainers.policies.chat_server import models, scores_of
 from tests.trainers.test_experts import LONE_ID, RIGID_ID
 from tests.trainers.toys import (
     ENV_ID,
@@ -287,7 +289,60 @@ def test_a_policy_teaches_itself_what_the_expert_plays(make: Make) -> None:
     trainer.train()
     first, second = (entry for entry in trainer.state.log_history if "teacher_kl" in entry)
     assert first["teacher_kl"] != 0 and second["teacher_kl"] != first["teacher_kl"]
-    assert trainer.teacher is trainer.model
+    assert trainer.teacher.model is trainer.model
+
+
+# A server's teacher -----------------------------------------------------------------------------
+
+
+def answers_of(model: Any, tokenizer: Any = None) -> dict[str, Any]:
+    tokenizer = make_tokenizer() if tokenizer is None else tokenizer
+    return {
+        "/v1/models": models("judge", max_model_len=2048),
+        "/detokenize": lambda body: {"prompt": tokenizer.decode(body["tokens"])},
+        "/v1/completions": scores_of(model),
+    }
+
+
+@pytest.mark.parametrize("knows", ["nothing", "expert"])
+def test_a_served_teacher_credits_as_a_loaded_one(knows: str, make: Make) -> None:
+    loaded = make("loaded", env=THIRD_ID, teacher_knows=knows, max_steps=1)
+    loaded.train()
+    with serving(answers_of(make_model(seed=7))) as server:
+        served = make(
+            "served", env=THIRD_ID, teacher_knows=knows, max_steps=1,
+            teacher_model_name_or_path=server.url,
+        )  # fmt: skip
+        served.train()
+    for one, other in zip(loaded.trajectories, served.trajectories, strict=True):
+        assert one.traces[0].ids == other.traces[0].ids
+        assert other.traces[0].advantages == pytest.approx(one.traces[0].advantages, abs=1e-5)
+    assert any(served.trajectories[0].traces[0].advantages)
+
+
+def test_a_servers_outage_is_waited_for_and_its_other_tokenizer_refused(make: Make) -> None:
+    answers, missed = answers_of(make_model(seed=7)), []
+    score = answers["/v1/completions"]
+
+    def fail_once(body: dict[str, Any]) -> Any:
+        missed.append(body)
+        return Failure(503) if len(missed) <= 4 else score(body)  # a request and its retries
+
+    with serving({**answers, "/v1/completions": fail_once}) as server:
+        trainer = make(
+            teacher_model_name_or_path=server.url, max_steps=1, rollout={"max_outage": 30.0},
+            per_device_train_batch_size=2,
+        )  # fmt: skip
+        trainer.train()
+        assert trainer.state.global_step == 1 and len(missed) > 4
+    shifted = {"/detokenize": lambda body: {"prompt": "others"}}
+    with (
+        serving({**answers, **shifted}) as server,
+        pytest.raises(UsageError, match="the teacher judge has another tokenizer"),
+    ):
+        make(teacher_model_name_or_path=server.url)
+    with pytest.raises(ValueError, match="scores at temperature 1, got temperature=0.7"):
+        make(teacher_model_name_or_path="http://localhost:1", temperature=0.7)
 
 
 # The command ------------------------------------------------------------------------------------
@@ -353,7 +408,7 @@ def test_a_teacher_is_needed_of_the_policys_tokens_and_an_expert_where_it_knows_
         make(teacher_model_name_or_path=None)
     with pytest.raises(UsageError, match="needs one teacher"):
         make(teacher=make_model(), teacher_model_name_or_path="self", teacher_knows="expert")
-    with pytest.raises(UsageError, match="tiny has another tokenizer than the policy: id "):
+    with pytest.raises(UsageError, match="tiny has another tokenizer than the policy"):
         make(teacher_model_name_or_path="tiny")
     with pytest.raises(UsageError, match="`teacher_knows` needs an expert for all tasks"):
         make(env=LONE_ID, teacher_knows="expert")

@@ -148,6 +148,34 @@ class VLLMServerBackend:
             "the next batch begins with the trained ones"
         )
 
+    def score(self, rows: Sequence[list[int]]) -> list[list[float]]:
+        """Return the server's log-probabilities of given tokens, at temperature 1.
+
+        Args:
+            rows: ids of each sequence.
+
+        Returns:
+            nats for each id but a row's first, which nothing stands before.
+
+        Raises:
+            EnvFailure: the server failed a request, retries included.
+            ValueError: the server refused a request, as for a row beyond its context.
+        """
+        bodies = [
+            {"model": self.name, "prompt": row, "max_tokens": 1, "prompt_logprobs": 0}
+            for row in rows
+        ]
+        answers = self._ask(lambda: self._client.map(self._complete, bodies))
+        return [
+            [place[str(id_)]["logprob"] for id_, place in zip(row[1:], scored[1:], strict=True)]
+            for row, scored in zip(rows, (one["prompt_logprobs"] for one in answers), strict=True)
+        ]
+
+    def decode(self, ids: list[int]) -> str:
+        """Return the text of ids by the server's tokenizer."""
+        body = {"model": self.name, "tokens": ids}
+        return str(self._ask(lambda: self._client.post("/detokenize", body))["prompt"])
+
     def finish(self, keys: Sequence[int]) -> None:
         """Forget the rows' names. The server itself frees the least recently used blocks."""
         self._seeds.forget(keys)

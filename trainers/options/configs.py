@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 from trl import GRPOConfig, ModelConfig
 
-from agentgym_envs.machinery.secrets import keep_out, masked
+from agentgym_envs.machinery.secrets import hide_address, keep_out, masked
 from trainers.options.checks import (
     BY_MEAN,
     CORRECTIONS,
@@ -39,7 +39,7 @@ from trainers.options.models import (
     gains_by_bfloat16,
     own_name,
 )
-from trainers.options.values import check_bounds, option
+from trainers.options.values import ADDRESS, check_bounds, option
 from trainers.tokens.generation import Sampling
 
 SUCCESS_METRIC = "eval_success"
@@ -531,8 +531,8 @@ class AgentDistillConfig(AgentOnlineConfig):
     output_dir: str | None = option("runs/distill", "Where checkpoints, logs and the model go.")
     teacher_model_name_or_path: str | None = option(
         None,
-        "The teacher: a model as --model takes it, with the policy's tokenizer, or self, the policy"
-        " as it is now.",
+        "The teacher, with the policy's tokenizer: a model as --model takes it, the address of one "
+        "that vllm serve serves, or self, the policy as it is now.",
         aliases=["--teacher"],
     )
     teacher_model_revision: str = option("main", "Revision of the teacher on the hub.")
@@ -551,6 +551,11 @@ class AgentDistillConfig(AgentOnlineConfig):
     )
 
     @property
+    def has_served_teacher(self) -> bool:
+        """The teacher is a server's, named by its address."""
+        return str(self.teacher_model_name_or_path).startswith(ADDRESS)
+
+    @property
     def compares_groups(self) -> bool:
         """See `AgentOnlineConfig`."""
         return False
@@ -562,4 +567,11 @@ class AgentDistillConfig(AgentOnlineConfig):
                 "own teacher, whose log-ratios are 0; pass teacher_knows='expert', or name another "
                 "model"
             )
+        if self.has_served_teacher:
+            self.teacher_model_name_or_path = hide_address(str(self.teacher_model_name_or_path))
+            if self.temperature != 1:
+                raise ValueError(
+                    "a served teacher scores at temperature 1, got "
+                    f"temperature={self.temperature}; leave it out, or load the teacher here"
+                )
         super().__post_init__()

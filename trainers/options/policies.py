@@ -12,7 +12,7 @@ from agentgym_envs.errors import did_you_mean
 from agentgym_envs.machinery.secrets import hide_address, hide_kwargs, masked
 from trainers.options.errors import UsageError
 from trainers.options.models import MODEL_NAMES, TemplateArguments, default_dtype
-from trainers.options.values import check_bounds, option, read_object
+from trainers.options.values import ADDRESS, check_bounds, option, read_object
 from trainers.tokens.generation import Sampling
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -21,7 +21,6 @@ BASELINE = "baseline:"
 """The prefix of an environment's baseline as a policy, as in `baseline:NAME`."""
 _OLD_BASELINE = "floor:"
 TEXT_POLICIES = ("expert", "expert:privileged", "random")
-ADDRESS = ("http://", "https://")
 _SPEAKING = (
     *("api_model", "api_kwargs", "chat_template", "chat_template_kwargs"),
     *("top_k", "top_p", "min_p"),

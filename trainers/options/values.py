@@ -21,6 +21,8 @@ from agentgym_envs.machinery.secrets import masked, reveal
 from agentgym_envs.registration.registry import import_named_module, short_env_name
 from trainers.options.errors import UsageError
 
+ADDRESS = ("http://", "https://")
+"""The beginnings of a server's address."""
 BOUNDS = ("min", "above", "max")
 """The bounds in an option's metadata. `above` is one that is not allowed itself."""
 

@@ -3,23 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
+import torch
 from trl.trainer.grpo_trainer import add_fused_lm_head
 
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.models.loading import check_loaded, load_policy, resolve_model
+from trainers.backends.vllm_server import VLLMServerBackend
+from trainers.models.loading import check_loaded, describe_policy, load_policy, resolve_model
 from trainers.options.configs import SELF, ModelArguments
 from trainers.options.errors import UsageError
 from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge.batch import Rows
+from trainers.trl_bridge.loss import PolicyMeasures
 
 KNOWN = "This task is solved by these actions, one a turn:\n{actions}"
 """The end of the instruction of a teacher that knows the expert."""
+_SAMPLE = "Take 2 oak planks, open the red door [7], then search[Zurich 1848]."
+"""A text that two tokenizers hardly write with the same ids."""
 
 
-def open_teacher(trainer: Any, given: Any = None) -> Any:
-    """Return a trainer's teacher, ready to score: a model on its device, or the policy itself.
+class Teacher(Protocol):
+    """A model that scores the policy's tokens."""
+
+    title: str
+    """For the run's plan."""
+
+    def logps(self, batch: dict[str, Any], prompts: Sequence[list[int]] | None) -> torch.Tensor:
+        """Return (R, T) nats, the log-probabilities of a batch's completion tokens.
+
+        `prompts` are the ids that it reads in place of the batch's R prompts.
+        """
+
+
+class ModelTeacher:
+    """A loaded model as the teacher, or the policy itself."""
+
+    def __init__(self, trainer: Any, model: Any, title: str) -> None:
+        self._trainer, self.model, self.title = trainer, model, title
+
+    def logps(self, batch: dict[str, Any], prompts: Sequence[list[int]] | None) -> torch.Tensor:
+        """Return (R, T) log-probabilities in nats, as in `Teacher`."""
+        measures: PolicyMeasures = self._trainer.measures
+        return measures.logps_by(self.model, batch, prompts)
+
+
+class ServedTeacher:
+    """The model of a vLLM server as the teacher. An outage is waited for."""
+
+    def __init__(self, trainer: Any) -> None:
+        self._retry = trainer.machinery.retry
+        address, tokenizer = trainer.args.teacher_model_name_or_path, trainer.processing_class
+        self._server = self._retry(lambda: VLLMServerBackend(address))
+        self.title = f"{self._server.name} on a server"
+        ids = tokenizer.encode(_SAMPLE, add_special_tokens=False)
+        read = self._retry(lambda: self._server.decode(ids))
+        _check_tokens(self._server.name, read == tokenizer.decode(ids))
+
+    def logps(self, batch: dict[str, Any], prompts: Sequence[list[int]] | None) -> torch.Tensor:
+        """Return (R, T) log-probabilities in nats, as in `Teacher`."""
+        if prompts is None:
+            prompts = _unpadded(batch["prompt_ids"], batch["prompt_mask"])
+        completions = _unpadded(batch["completion_ids"], batch["completion_mask"])
+        rows = [prompt + own for prompt, own in zip(prompts, completions, strict=True)]
+        logps = torch.zeros_like(batch["completion_ids"], dtype=torch.float32)
+        scored = self._retry(lambda: self._server.score(rows))
+        for row, (values, own) in enumerate(zip(scored, completions, strict=True)):
+            logps[row, : len(own)] = logps.new_tensor(values[len(values) - len(own) :])
+        return logps
+
+
+def _unpadded(ids: torch.Tensor, mask: torch.Tensor) -> list[list[int]]:
+    return [row[held.bool()].tolist() for row, held in zip(ids, mask, strict=True)]
+
+
+def open_teacher(trainer: Any, given: Any = None) -> Teacher:
+    """Return a trainer's teacher, ready to score.
 
     Args:
         trainer: an `AgentDistillTrainer`, whose `args` name the teacher.
@@ -35,46 +94,46 @@ def open_teacher(trainer: Any, given: Any = None) -> Any:
     if (given is None) == (name is None):
         raise UsageError(
             "distillation needs one teacher; pass `teacher_model_name_or_path` with a model as "
-            "`model` takes it, or self, or in Python a loaded one as teacher="
+            "`model` takes it, a vLLM server's address, or self, or in Python a loaded one as "
+            "teacher="
         )
     if name == SELF:
-        return trainer.model
+        return ModelTeacher(trainer, trainer.model, "the policy as it is")
+    if args.has_served_teacher:
+        return ServedTeacher(trainer)
     if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
         raise UsageError(
-            "the teacher is whole in each process, so DeepSpeed and FSDP are not supported; launch "
-            "with plain data parallelism (accelerate's MULTI_GPU), or use "
-            "`teacher_model_name_or_path=self`"
+            "a teacher beside the policy is whole in each process, so DeepSpeed and FSDP are not "
+            "supported; launch with plain data parallelism (accelerate's MULTI_GPU), or serve the "
+            "teacher by `vllm serve` and pass its address"
         )
-    teacher = given
-    if teacher is None:
-        teacher, tokenizer = load_policy(
+    model = given
+    if model is None:
+        model, tokenizer = load_policy(
             ModelArguments(
                 model_name_or_path=resolve_model(name),
                 model_revision=args.teacher_model_revision,
                 dtype=str(trainer.model.dtype).removeprefix("torch."),
             )
         )
-        _check_tokens(name, tokenizer, trainer.processing_class)
-    check_loaded(teacher)
-    teacher.requires_grad_(False).eval()
+        theirs, own = tokenizer.get_vocab(), trainer.processing_class.get_vocab()
+        _check_tokens(name, all(theirs.get(token) == id_ for token, id_ in own.items()))
+    check_loaded(model)
+    model.requires_grad_(False).eval()
     # As TRL prepares its reference, which is scored in the same passes.
     add_fused_lm_head(
-        teacher,
-        temperature=trainer.temperature,
-        cast_lm_head_to_fp32=args.cast_lm_head_to_fp32,
+        model, temperature=trainer.temperature, cast_lm_head_to_fp32=args.cast_lm_head_to_fp32
     )
-    return trainer.accelerator.prepare_model(teacher, evaluation_mode=True)
+    title = describe_policy(model)
+    prepared = trainer.accelerator.prepare_model(model, evaluation_mode=True)
+    return ModelTeacher(trainer, prepared, title)
 
 
-def _check_tokens(name: str, tokenizer: Any, policy_tokenizer: Any) -> None:
-    """Check that a teacher reads the policy's ids as the same tokens."""
-    theirs, own = tokenizer.get_vocab(), policy_tokenizer.get_vocab()
-    other = next((token for token, id_ in own.items() if theirs.get(token) != id_), None)
-    if other is not None:
+def _check_tokens(name: str, are_the_policys: bool) -> None:
+    if not are_the_policys:
         raise UsageError(
-            f"the teacher {name} has another tokenizer than the policy: id {own[other]}, "
-            f"{other!r} of the policy, is another token there; take a teacher of the policy's "
-            "family"
+            f"the teacher {name} has another tokenizer than the policy, so it would read other "
+            "words; take a teacher of the policy's family"
         )
 
 

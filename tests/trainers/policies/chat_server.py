@@ -60,6 +60,24 @@ def chat_of(model: Any, tokenizer: Any) -> Answer:
     return answer
 
 
+def scores_of(model: Any) -> Answer:
+    """The log-probabilities of a prompt's ids, as vLLM's completions give them."""
+    import torch
+
+    lock = threading.Lock()
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        assert body["prompt_logprobs"] == 0
+        ids = body["prompt"]
+        with lock, torch.no_grad():
+            logps = model(torch.tensor([ids])).logits[0].float().log_softmax(-1)
+        pairs = zip(logps, ids[1:], strict=False)
+        scored = [{str(id_): {"logprob": float(own[id_]), "rank": 1}} for own, id_ in pairs]
+        return {"choices": [{"prompt_logprobs": [None, *scored]}]}
+
+    return answer
+
+
 def completions_of(model: Any, *, tempers: bool = True) -> Answer:
     """vLLM's completions by token ids; `tempers` as with its `processed_logprobs`."""
     import torch  # other servers here need none
