@@ -25,7 +25,7 @@ from tests.serving import Failure, Server, serving
 from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, run_command, worst_gap
 from tests.trainers.backends.vllm_models import make_policy, save_policy
 from tests.trainers.policies.chat_server import completions_of, models
-from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model
+from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model, make_tokenizer
 from trainers.backends.vllm_server import MOST_RESTARTS, VLLMServerBackend
 from trainers.backends.weights import WEIGHTS_FILE
 from trainers.evaluate import EvalResult
@@ -334,6 +334,19 @@ def test_vllms_server_samples_what_the_model_says_and_follows_its_training(
     assert worst_gap(model, prompts, turns) < TOLERANCE
     model.load_state_dict(make_policy("qwen2").state_dict())
     backend.sync_weights(2)
+
+
+@with_vllm
+def test_vllms_server_scores_given_tokens_as_the_model_does(served: tuple[str, str]) -> None:
+    model, tokenizer = make_policy("qwen2"), make_tokenizer()
+    backend, rows = VLLMServerBackend(served[0]), prompts_of(2, 33, 100)
+    for row, scored in zip(rows, backend.score(rows), strict=True):
+        with torch.no_grad():
+            logps = model(torch.tensor([row])).logits[0, :-1].log_softmax(-1)
+        expected = logps.gather(1, torch.tensor(row[1:])[:, None])[:, 0]
+        assert (torch.tensor(scored) - expected).abs().max() < TOLERANCE
+    ids = tokenizer.encode("Open the red door.", add_special_tokens=False)
+    assert backend.decode(ids) == "Open the red door."
 
 
 @with_vllm
