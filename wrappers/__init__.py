@@ -1,5 +1,6 @@
-"""Wrappers: vectorization, horizon curricula, recording, rewards and failure rules."""
+"""Wrappers: vectorization, horizon curricula, records, rewards, distractors, failure rules."""
 
+from wrappers.distractors import Distractors
 from wrappers.failures import FailureRules
 from wrappers.horizon import HorizonCurriculum
 from wrappers.record import RecordTrajectories, TrajectoryWriter
@@ -16,6 +17,7 @@ from wrappers.vector.env import TextVectorEnv
 
 __all__ = [
     "AdaptiveHorizon",
+    "Distractors",
     "FailureRules",
     "FixedHorizon",
     "HorizonCurriculum",
