@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from operator import attrgetter
 from socket import SHUT_RDWR, socket
 from threading import Event, Lock
 from typing import Any, TypeVar
@@ -171,9 +172,13 @@ class JSONClient:
         """Return the JSON at a path. Raises the errors of `post`."""
         return self._send("GET", path, None)[0]
 
-    def post(self, path: str, body: Any) -> Any:
-        """Post JSON and return the JSON answer, or raise `RequestRefused` or `RequestFailed`."""
-        return self._send("POST", path, body)[0]
+    def post(self, path: str, body: Any, *, answers_text: bool = False) -> Any:
+        """Post JSON and return the JSON answer, or raise `RequestRefused` or `RequestFailed`.
+
+        `answers_text`: the answer is no JSON, and is returned as a text.
+        """
+        decode = attrgetter("text") if answers_text else response_json
+        return self._send("POST", path, body, decode=decode)[0]
 
     def submit(
         self,
@@ -224,6 +229,7 @@ class JSONClient:
         *,
         read: Callable[[Any], Any] = lambda answer: answer,
         cancelled: Event | None = None,
+        decode: Callable[[httpx.Response], Any] | None = None,
     ) -> tuple[Any, int]:
         """Return the answer, and how often the request was sent again."""
         address = self._address.copy_with(path=self._address.path.rstrip("/") + path)
@@ -239,7 +245,7 @@ class JSONClient:
             try:
                 response = self._http.request(method, address, json=body)
                 if response.is_success:
-                    answer = read(response_json(response))
+                    answer = read((decode or response_json)(response))
                     self._is_proven = True
                     self.pace.speed_up()
                     return answer, failures + limited

@@ -1,13 +1,16 @@
 """Samples turns from a vLLM server, token ids in and out, and sends it the trained weights.
 
 The weights go by NCCL, with TRL's client, from a CUDA device; otherwise through a folder that the
-server can read.
+server can read. Of a LoRA adapter on the model that the server was started with, the adapter alone
+goes, where the server takes adapters: each version has a name of its own, which requests ask for.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,8 +22,10 @@ from agentgym_envs.machinery.secrets import reveal
 from trainers.backends.json_client import JSONClient, RequestFailed, RequestRefused
 from trainers.backends.spread import from_first, is_first, is_spread
 from trainers.backends.weights import (
+    KEPT_ADAPTERS,
     WeightsFolder,
     named_weights,
+    servable_base,
     weight_shapes,
     weights_version,
 )
@@ -32,7 +37,8 @@ logger = logging.getLogger(__name__)
 
 MOST_RESTARTS = 2
 """Restarts of the server within one batch of turns, after which the batch fails."""
-_NOT_THERE = 404
+_NOT_THERE, _NOT_ALLOWED = 404, 405
+_LOAD, _UNLOAD = "/v1/load_lora_adapter", "/v1/unload_lora_adapter"
 
 
 class VLLMServerBackend:
@@ -91,6 +97,10 @@ class VLLMServerBackend:
         if not served:
             raise ValueError(f"{self._client.base_url} serves no model")
         self.name: str = served[0]["id"]
+        self._root = str(served[0].get("root", self.name))
+        self._sends_adapters: bool | None = None  # not known before the first weights
+        self._adapter: Path | None = None  # the folder of the last one
+        self._adapters: list[str] = []  # the names of those on the server, the last one last
         lengths = [n for n in (max_length, served[0].get("max_model_len")) if n is not None]
         self.max_length: int | None = min(lengths) if lengths else None
 
@@ -128,13 +138,13 @@ class VLLMServerBackend:
         if sampling.temperature not in (0, 1) or sampling.is_cut:
             self._check_logprobs(prompts[0])
         limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets
-        bodies = [
-            self._body(prompt, sampling, min(limit, sampling.max_new_tokens), seed)
-            for prompt, limit, seed in zip(prompts, limits, seeds, strict=True)
-        ]
         for _ in range(restarts + 1):
-            answers = self._ask(lambda: self._client.map(self._complete, bodies))
-            if self.has_weights():
+            bodies = [
+                self._body(prompt, sampling, min(limit, sampling.max_new_tokens), seed)
+                for prompt, limit, seed in zip(prompts, limits, seeds, strict=True)
+            ]
+            answers = self._sampled(bodies)
+            if answers is not None and self.has_weights():
                 return [_turn(answer, sampling) for answer in answers]
             logger.warning(
                 "%s was restarted: its samples from other weights are dropped",
@@ -205,7 +215,15 @@ class VLLMServerBackend:
         tag = from_first(lambda: self._tag_for(version))
         if tag == self._tag:
             return
+        if self._sends_adapters is None:
+            self._sends_adapters = from_first(self._takes_adapters)
         with torch.no_grad():
+            if self._sends_adapters:
+                assert self._folder is not None
+                self._adapter = self._folder.write_adapter(self._model, version)
+                from_first(lambda: self._load_adapter(tag))
+                self._tag, self._loaded_version = tag, version
+                return
             if self._folder is None:
                 self._send_by_nccl()
             else:
@@ -218,6 +236,9 @@ class VLLMServerBackend:
         """Return whether the server has the weights that it was given last."""
         if self._tag is None or not self._can_name_weights:
             return True
+        if self._sends_adapters:
+            served = self._ask(lambda: self._client.get("/v1/models"))["data"]
+            return self._tag in [one["id"] for one in served]
         return bool(self._present_tag() == self._tag)
 
     def close(self) -> None:
@@ -230,7 +251,7 @@ class VLLMServerBackend:
         self, prompt: list[int], sampling: Sampling, max_tokens: int, seed: int = 0
     ) -> dict[str, Any]:
         return {
-            "model": self.name,
+            "model": self._tag if self._sends_adapters else self.name,
             "prompt": prompt,
             "max_tokens": max_tokens,
             # All of it: the model's generation_config.json must not narrow the distribution.
@@ -243,6 +264,15 @@ class VLLMServerBackend:
             "return_token_ids": True,
             "return_tokens_as_token_ids": True,
         }
+
+    def _sampled(self, bodies: Sequence[dict[str, Any]]) -> list[Any] | None:
+        """Return the answers, or None of a server that has lost the adapter."""
+        try:
+            return self._ask(lambda: self._client.map(self._complete, bodies))
+        except ValueError as error:
+            if self._sends_adapters and getattr(error.__cause__, "status", None) == _NOT_THERE:
+                return None
+            raise
 
     def _complete(self, body: dict[str, Any]) -> Any:
         return self._client.post("/v1/completions", body)["choices"][0]
@@ -287,6 +317,36 @@ class VLLMServerBackend:
             return uuid4().hex
         return self._tag
 
+    def _takes_adapters(self) -> bool:
+        """Return whether the server adds this model's adapter to its own weights."""
+        base = servable_base(self._model)
+        if base is None or self._folder is None or not _is_same(base, self._root):
+            return False
+        try:
+            self._client.post(_LOAD, {})
+        except RequestRefused as error:
+            return error.status not in (_NOT_THERE, _NOT_ALLOWED)
+        except RequestFailed as error:
+            raise EnvFailure(f"the vLLM server failed: {error}") from error
+        return True
+
+    def _load_adapter(self, name: str) -> None:
+        """Put the adapter on the server under a name, and take the oldest one from it."""
+        call = {"lora_name": name, "lora_path": str(self._adapter)}
+        try:
+            self._client.post(_LOAD, call, answers_text=True)
+            self._adapters.append(name)
+            for old in self._adapters[:-KEPT_ADAPTERS]:
+                with suppress(RequestRefused):  # of a server that was restarted
+                    self._client.post(_UNLOAD, {"lora_name": old}, answers_text=True)
+            del self._adapters[:-KEPT_ADAPTERS]
+        except (RequestFailed, RequestRefused) as error:
+            config = self._model.peft_config[self._model.active_adapters[0]]
+            raise EnvFailure(
+                f"the server did not take the policy's adapter ({error}); it must be started with "
+                f"--max-lora-rank {config.r} or more, and be able to read {self._adapter}"
+            ) from error
+
     def _name_weights(self, tag: str) -> None:
         """Drop the server's cache of older weights, and name the present ones.
 
@@ -325,6 +385,9 @@ class VLLMServerBackend:
                 "them"
             )
         assert self._tag is not None
+        if self._sends_adapters:
+            self._load_adapter(self._tag)
+            return
         name = self._tag.partition(".")[0]
         present = str(self._present_tag())
         if present.partition(".")[0] == name:
@@ -377,6 +440,11 @@ class VLLMServerBackend:
         for _ in weights:  # takes part in gathering them
             pass
         from_first(lambda: _raise(failure))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two names are of one model, on the hub or in a folder."""
+    return one == other or (Path(one).is_dir() and Path(one).resolve() == Path(other).resolve())
 
 
 def _raise(failure: Exception | None) -> None:

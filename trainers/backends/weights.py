@@ -7,11 +7,14 @@ not drift by being merged and unmerged.
 from __future__ import annotations
 
 import copy
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import torch
+from peft import PeftModel, PeftType
 from peft.tuners.tuners_utils import BaseTunerLayer
 from peft.utils.other import AuxiliaryTrainingWrapper, ModulesToSaveWrapper
 from safetensors.torch import save_file
@@ -19,6 +22,9 @@ from safetensors.torch import save_file
 from trainers.backends.spread import from_first
 
 WEIGHTS_FILE = "policy.safetensors"
+KEPT_ADAPTERS = 2
+"""Versions of an adapter that lie in a folder and on a server."""
+_ADAPTER = "adapter-"
 
 
 class WeightsFolder:
@@ -28,6 +34,7 @@ class WeightsFolder:
         self.path = Path(path).resolve()
         self._file = self.path / WEIGHTS_FILE
         self._version: tuple[int, int] | None = None
+        self._adapters: list[tuple[tuple[int, int], Path]] = []  # of versions, the last one last
 
     def write(self, model: Any, version: tuple[int, int]) -> None:
         """Write a model's weights, unless the file has this version.
@@ -41,6 +48,23 @@ class WeightsFolder:
         from_first(lambda: self._save(weights))
         self._version = version
 
+    def write_adapter(self, model: Any, version: tuple[int, int]) -> Path:
+        """Write a model's adapter, unless there is one of this version, and return its folder.
+
+        The last two are kept, for a server reads one again that it has dropped from memory.
+        """
+        return from_first(lambda: self._save_adapter(model, version))
+
+    def _save_adapter(self, model: Any, version: tuple[int, int]) -> Path:
+        if not self._adapters or self._adapters[-1][0] != version:
+            folder = self.path / f"{_ADAPTER}{uuid4().hex}"
+            model.save_pretrained(folder, save_embedding_layers=False)
+            self._adapters.append((version, folder))
+            for _, old in self._adapters[:-KEPT_ADAPTERS]:
+                shutil.rmtree(old, ignore_errors=True)
+            del self._adapters[:-KEPT_ADAPTERS]
+        return self._adapters[-1][1]
+
     def _save(self, weights: dict[str, torch.Tensor]) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
         save_file(weights, self._file, metadata={"format": "pt"})
@@ -49,6 +73,32 @@ class WeightsFolder:
 def weights_version(model: torch.nn.Module) -> int:
     """Return a number that changes whenever an optimizer or a checkpoint writes the weights."""
     return sum(parameter._version for parameter in model.parameters())
+
+
+def servable_base(model: Any) -> str | None:
+    """Return the model that an adapter belongs to, where an engine can add the adapter to it.
+
+    None for anything else than one plain LoRA adapter on the weights of a folder or hub id: merged
+    or reset bases, DoRA, biases, further trained modules, adapted heads and embeddings, and weights
+    that are split among processes.
+    """
+    if not isinstance(model, PeftModel) or len(model.active_adapters) != 1:
+        return None
+    config = model.peft_config[model.active_adapters[0]]
+    base = model.get_base_model()
+    is_plain = (
+        config.peft_type == PeftType.LORA
+        and not config.use_dora
+        and config.bias == "none"
+        and not any(isinstance(part, AuxiliaryTrainingWrapper) for part in model.modules())
+        and not any(
+            isinstance(layer, BaseTunerLayer)
+            for layer in (base.get_input_embeddings(), base.get_output_embeddings())
+        )
+        and all(is_whole(weight) for weight in model.parameters())
+    )
+    is_changed = getattr(base, "is_merged", False) or hasattr(base, "is_saved_beside")
+    return str(base.config._name_or_path) if is_plain and not is_changed else None
 
 
 def is_whole(weight: torch.Tensor) -> bool:

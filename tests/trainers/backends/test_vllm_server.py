@@ -18,14 +18,16 @@ from typing import Any
 import httpx
 import pytest
 import torch
+from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM
 
 from agentgym_envs import EnvFailure
 from tests.serving import Failure, Server, serving
 from tests.trainers.backends.test_vllm_backend import TOLERANCE, prompts_of, run_command, worst_gap
 from tests.trainers.backends.vllm_models import make_policy, save_policy
 from tests.trainers.policies.chat_server import completions_of, models
-from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_model, make_tokenizer
+from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_folder, make_model, make_tokenizer
 from trainers.backends.vllm_server import MOST_RESTARTS, VLLMServerBackend
 from trainers.backends.weights import WEIGHTS_FILE
 from trainers.evaluate import EvalResult
@@ -243,6 +245,147 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
         EpisodeArguments(**options)
 
 
+# Adapters alone ---------------------------------------------------------------------------------
+
+
+class ServedAdapters:
+    """A vLLM server's side with `--enable-lora`: its own weights, and adapters by their names.
+
+    Args:
+        base: the folder that it serves.
+        takes: it has the endpoints of adapters; else those of whole weights.
+        restart_at: the completion before which it is restarted, from 1; None never does.
+    """
+
+    def __init__(self, base: str, *, takes: bool = True, restart_at: int | None = None) -> None:
+        self.base, self.restart_at, self.num_answers = base, restart_at, 0
+        self.adapters: dict[str, Any] = {}
+        self.most = 0
+        self.answers = {
+            **answers_of(AutoModelForCausalLM.from_pretrained(base)),
+            "/v1/models": lambda body: {"data": [{"id": "toy", "root": base}, *self.listed()]},
+            COMPLETIONS: self.complete,
+        }
+        if takes:
+            self.answers |= {
+                "/v1/load_lora_adapter": self.load, "/v1/unload_lora_adapter": self.unload
+            }  # fmt: skip
+
+    def listed(self) -> list[dict[str, Any]]:
+        return [{"id": name, "root": "somewhere"} for name in self.adapters]
+
+    def load(self, body: dict[str, Any]) -> Any:
+        if "lora_path" not in body:
+            return Failure(422, '{"message": "lora_path: field required"}')
+        own = AutoModelForCausalLM.from_pretrained(self.base)
+        adapted = PeftModel.from_pretrained(own, body["lora_path"]).merge_and_unload()
+        self.adapters[body["lora_name"]] = completions_of(adapted)
+        self.most = max(self.most, len(self.adapters))
+        return Failure(200, "Success: LoRA adapter added successfully.")
+
+    def unload(self, body: dict[str, Any]) -> Any:
+        if self.adapters.pop(body["lora_name"], None) is None:
+            return Failure(404, '{"message": "no such adapter"}')
+        return Failure(200, "Success: LoRA adapter removed successfully.")
+
+    def complete(self, body: dict[str, Any]) -> Any:
+        self.num_answers += 1
+        if self.num_answers == self.restart_at:
+            self.adapters.clear()
+        if body["model"] not in self.adapters:
+            return Failure(404, '{"message": "the model does not exist"}')
+        return self.adapters[body["model"]](body)
+
+
+def adapted(folder: str, **further: Any) -> Any:
+    """Return a folder's model with an adapter that changes it."""
+    torch.manual_seed(1)
+    base = AutoModelForCausalLM.from_pretrained(folder)
+    options: dict[str, Any] = {"r": 4, "target_modules": "all-linear", "task_type": "CAUSAL_LM"}
+    model = get_peft_model(base, LoraConfig(**{**options, **further}))
+    move(model)
+    return model.eval()
+
+
+def move(model: Any) -> None:
+    """Take a step with the adapter."""
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "lora_" in name:
+                weight.add_(0.3 * torch.randn_like(weight))
+
+
+def test_a_server_that_takes_adapters_gets_nothing_else(tmp_path: Path) -> None:
+    folder, prompts = make_folder(tmp_path / "base"), prompts_of(5, 40)
+    model, served = adapted(folder), ServedAdapters(folder)
+    with serving(served.answers) as server:
+        backend = backend_of(server, model=model, weights_dir=str(tmp_path / "weights"))
+        for step in range(4):
+            backend.sync_weights(step)
+            turns = backend.generate(prompts, Sampling(9), keys=[0, 1])
+            assert worst_gap(model, prompts, turns) < TOLERANCE
+            sent = list(tmp_path.glob("weights/*"))
+            backend.sync_weights(step)  # nothing has changed
+            assert sent == list(tmp_path.glob("weights/*"))
+            move(model)
+            assert worst_gap(model, prompts, turns) > 10 * TOLERANCE
+    assert len(served.adapters) == 2 and served.most == 3
+    assert len(sent) == 2 and all((one / "adapter_model.safetensors").is_file() for one in sent)
+
+
+def test_a_server_that_was_restarted_gets_the_adapter_again(tmp_path: Path) -> None:
+    folder, prompts = make_folder(tmp_path / "base"), prompts_of(5, 40)
+    model, served = adapted(folder), ServedAdapters(folder, restart_at=2)
+    with serving(served.answers) as server:
+        backend = backend_of(server, model=model, weights_dir=str(tmp_path / "weights"))
+        backend.sync_weights(0)
+        turns = backend.generate(prompts, Sampling(9), keys=[0, 1])
+        assert worst_gap(model, prompts, turns) < TOLERANCE
+        served.adapters.clear()
+        backend.sync_weights(0)
+        assert backend.has_weights()
+        served.restart_at = served.num_answers + 1
+        with pytest.raises(EnvFailure, match="restarted within a batch"):
+            backend.sample(prompts, Sampling(9), seeds=[0, 1], restarts=0)
+
+
+@pytest.mark.parametrize("case", ["no endpoint", "another base", "dora", "merged base"])
+def test_where_an_adapter_alone_would_not_do_merged_weights_are_sent(
+    case: str, tmp_path: Path
+) -> None:
+    folder = make_folder(tmp_path / "base")
+    other = make_folder(tmp_path / "other")
+    model = adapted(folder, use_dora=case == "dora")
+    if case == "merged base":
+        model.get_base_model().is_merged = True
+    served = ServedAdapters(
+        other if case == "another base" else folder, takes=case != "no endpoint"
+    )
+    calls: list[Any] = []
+    served.answers |= {
+        "/collective_rpc": lambda body: calls.append(body) or {"results": [None]},
+        "/update_weight_version": lambda body: {"success": True},
+        "/weight_info": lambda body: {"weight_version": "none"},
+    }
+    with serving(served.answers) as server:
+        backend = backend_of(server, model=model, weights_dir=str(tmp_path / "weights"))
+        backend.sync_weights(0)
+    assert len(calls) == 1 and (tmp_path / "weights" / WEIGHTS_FILE).is_file()
+    assert not served.adapters
+
+
+def test_an_adapter_that_a_server_refuses_is_named_with_the_remedy(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "base")
+    served = ServedAdapters(folder)
+    too_large = Failure(400, '{"message": "LoRA rank 4 is greater than max_lora_rank 2."}')
+    load = served.load
+    served.answers["/v1/load_lora_adapter"] = lambda body: too_large if body else load(body)
+    with serving(served.answers) as server:
+        backend = backend_of(server, model=adapted(folder), weights_dir=str(tmp_path / "weights"))
+        with pytest.raises(EnvFailure, match=r"max_lora_rank 2.*--max-lora-rank 4 or more"):
+            backend.sync_weights(0)
+
+
 # vLLM itself ----------------------------------------------------------------------------------
 
 real = [
@@ -262,22 +405,25 @@ def with_vllm(function: Any) -> Any:
 
 
 @contextmanager
-def vllm_serving(folder: Path | str, log: Path, port: int = 0) -> Iterator[str]:
-    """Run `trl vllm-serve` on a model's folder; give its address when it is up."""
+def vllm_serving(
+    folder: Path | str, log: Path, port: int = 0, *, words: str | None = None, **settings: str
+) -> Iterator[str]:
+    """Run `trl vllm-serve`, or other words, on a model's folder; give its address when it is up."""
     if not port:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-    words = (
-        f"vllm-serve --model {folder} --host 127.0.0.1 --port {port} --dtype float32 "
+    words = words or (
+        f"trl vllm-serve --model {folder} --host 127.0.0.1 --port {port} --dtype float32 "
         "--enforce_eager true --enable_prefix_caching true --max_model_len 512 --block-size 32 "
         "--worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
     )
     root = str(Path(__file__).parents[3])
-    environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "PYTHONPATH": root}
+    environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "PYTHONPATH": root, **settings}
+    program, *options = words.format(folder=folder, port=port).split()
     with log.open("w") as file:
         process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "trl"), *words.split()],
+            [str(Path(sys.executable).parent / program), *options],
             stdout=file, stderr=file, env=environment, start_new_session=True,
         )  # fmt: skip
     try:
@@ -347,6 +493,27 @@ def test_vllms_server_scores_given_tokens_as_the_model_does(served: tuple[str, s
         assert (torch.tensor(scored) - expected).abs().max() < TOLERANCE
     ids = tokenizer.encode("Open the red door.", add_special_tokens=False)
     assert backend.decode(ids) == "Open the red door."
+
+
+@with_vllm
+def test_vllms_server_samples_with_an_adapter_that_changes(tmp_path: Path) -> None:
+    folder = save_policy(tmp_path / "model", "qwen2")
+    model, prompts = adapted(folder), prompts_of(1, 33)
+    words = (
+        "vllm serve {folder} --host 127.0.0.1 --port {port} --dtype float32 --enforce-eager "
+        "--max-model-len 512 --block-size 32 --enable-lora --max-lora-rank 8 "
+        "--logprobs-mode processed_logprobs"
+    )
+    settings = {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1"}
+    with vllm_serving(folder, tmp_path / "server.log", words=words, **settings) as url:
+        backend = VLLMServerBackend(url, model=model, weights_dir=str(tmp_path / "weights"))
+        for step in range(3):
+            backend.sync_weights(step)
+            turns = backend.generate(prompts, Sampling(12, 0.7), keys=[0, 1])
+            assert worst_gap(model, prompts, turns, 0.7) < TOLERANCE
+            move(model)
+            assert worst_gap(model, prompts, turns, 0.7) > 10 * TOLERANCE
+    assert not (tmp_path / "weights" / WEIGHTS_FILE).exists()
 
 
 @with_vllm
