@@ -28,6 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "collect": ("trainers.collect:main", "write episodes of an expert or a policy to JSONL"),
     "train": ("", "train a policy: agentgym train ALGORITHM [options]"),
     "eval": ("trainers.evaluate:main", "measure a policy's success with a 95% interval"),
+    "rescore": (
+        "benchmarks.rescore.command:main",
+        "play recorded episodes again, and list what differs",
+    ),
     "headroom": (
         "trainers.headroom:main",
         "say before a run whether RL can work, and what to change",

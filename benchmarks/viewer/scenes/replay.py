@@ -6,7 +6,6 @@ and the actions.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,9 +23,7 @@ from agentgym_envs.core import COMPATIBILITIES, TextEnv
 from agentgym_envs.core.text import remove_turn_notice
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectories.trajectory import Trajectory
-from trainers.options.values import kwargs_for
-from trainers.runs.folder import CELL_FILE
-from trainers.runs.reader import nearest_record
+from benchmarks.recorded import saved_env_kwargs
 
 _WITHOUT_REPLAY = ("action_format", "compat", "max_turns", "render_mode", "split", "tasks")
 _playing = threading.Lock()
@@ -36,28 +33,6 @@ Look = Callable[[Any, dict[str, Any]], Any]
 
 class NotReplayed(Exception):
     """The episode cannot be replayed, for the reason in the message."""
-
-
-def saved_env_kwargs(folder: str | Path | None, env_id: str = "") -> dict[str, Any]:
-    """Return an environment's keyword arguments from the `run.json` or `cell.json` of a folder.
-
-    The folder above counts too. A run of several environments may name arguments for `env_id`.
-    """
-    if folder is None:
-        return {}
-    # A record of another form notes down nothing that can be read.
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        name, record = nearest_record(Path(folder))
-        part = "settings" if name == CELL_FILE else "EnvArguments"
-        options = record.get(part, {})
-        written = options.get("env_kwargs")
-        common = dict(json.loads(written)) if written else {}
-        several = options.get("actions_per_turn", 1)
-        return {
-            **kwargs_for(common, env_id, options.get("env", [])),
-            **({"actions_per_turn": several} if several > 1 else {}),
-        }
-    return {}
 
 
 def replay(

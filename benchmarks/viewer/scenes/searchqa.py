@@ -13,7 +13,8 @@ from typing import Any
 
 from agentgym_envs.searchqa.sources import open_source
 from agentgym_envs.trajectories.trajectory import Trajectory
-from benchmarks.viewer.scenes.replay import NotReplayed, saved_env_kwargs
+from benchmarks.recorded import saved_env_kwargs
+from benchmarks.viewer.scenes.replay import NotReplayed
 
 _BLOCK = re.compile(r"<information>(.*)</information>", re.DOTALL)
 _START = re.compile(r"^(?:Doc [0-9]+|Document)\(Title: ", re.MULTILINE)

@@ -17,7 +17,8 @@ from agentgym_envs.browsing.actions import VERBS, parse_action
 from agentgym_envs.errors import InvalidAction
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn
 from agentgym_envs.webarena.backticks import BacktickParser
-from benchmarks.viewer.scenes.replay import NotReplayed, replay, saved_env_kwargs
+from benchmarks.recorded import saved_env_kwargs
+from benchmarks.viewer.scenes.replay import NotReplayed, replay
 
 _NODE = re.compile(r"(\t*)\[([0-9]+)\] (\S+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(.*)")
 _TABS = re.compile(r"^Tabs: (\[0\] .*)$", re.MULTILINE)

@@ -118,6 +118,7 @@ def test_episodes_are_collected_swept_reported_compared_and_exported(
     cells = sorted(path.name for path in (tmp_path / "sweep" / "cells").iterdir())
     told = do("compare", *(f"sweep/cells/{cell}" for cell in cells))
     assert "TextCraft: depth 4" in told
+    assert ": 203 equal, 0 different" in do("rescore", "sweep", "episodes.jsonl")
     do("view", "sweep", "--export", "sweep.html", "--scenes")
     assert (tmp_path / "sweep.html").stat().st_size > 10_000
     assert "agentgym/TextCraft-v0" in do("envs")

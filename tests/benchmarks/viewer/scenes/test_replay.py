@@ -6,8 +6,9 @@ import json
 import pytest
 
 from agentgym_envs import Trajectory
+from benchmarks.recorded import saved_env_kwargs
 from benchmarks.viewer.scenes import scene
-from benchmarks.viewer.scenes.replay import NotReplayed, replay, saved_env_kwargs
+from benchmarks.viewer.scenes.replay import NotReplayed, replay
 from tests.benchmarks.viewer.scenes.episodes import PLAYED, expert_episode
 
 

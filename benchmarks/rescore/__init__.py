@@ -1,0 +1,1 @@
+"""`agentgym rescore`: recorded episodes, played again and compared."""

@@ -1,0 +1,170 @@
+"""Plays recorded episodes again, many at once, and compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentgym_envs.errors import EnvFailure
+from agentgym_envs.trajectories.trajectory import Trajectory
+from benchmarks.rescore.differences import GOES_ON, Difference, differences
+from benchmarks.rescore.origins import BY_POLICY, NotReplayable, Origin, Origins
+from trainers.rollout.policy import Episode, Policy, Reply, Stop
+from trainers.rollout.rollout import Rollout
+from wrappers import FailureRules, FixedHorizon, TextVectorEnv
+from wrappers.vector.backends import Backend
+
+_ONCE = FailureRules(retries=0, max_failed_share=1.0)
+_MOST_VECTORS = 4
+"""Environments that are kept for the next file."""
+
+
+class RecordedPolicy(Policy):
+    """Plays the actions of recorded episodes, each by its place in the list of tasks."""
+
+    name = "recorded"
+
+    def __init__(self, recorded: Sequence[Trajectory]) -> None:
+        self._recorded = recorded
+
+    def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
+        """Return each episode's next action, or its end where the policy has ended it."""
+        return [self._next(episode) for episode in episodes]
+
+    def _next(self, episode: Episode) -> Reply | Stop:
+        recorded, place = self._recorded[episode.index], len(episode.trajectory.turns)
+        if place < len(recorded.turns):
+            turn = recorded.turns[place]
+            return Reply(turn.completion, turn.num_tokens, action=turn.action)
+        cause = recorded.truncated_by
+        is_own = recorded.status == "truncated" and cause in BY_POLICY
+        return Stop(str(cause) if is_own else GOES_ON, recorded.error)
+
+
+@dataclass
+class Replay:
+    """A recorded episode and its replay.
+
+    Attributes:
+        recorded: the episode as its file has it, without its tokens.
+        replayed: the same actions played again; None where that was not possible.
+        differences: what the replay does not confirm.
+        reason: why it was not possible.
+        assumed_limit: see `Origin`.
+    """
+
+    recorded: Trajectory
+    replayed: Trajectory | None = None
+    differences: list[Difference] = field(default_factory=list)
+    reason: str = ""
+    assumed_limit: int | None = None
+
+    @property
+    def is_equal(self) -> bool:
+        """The replay confirms all of it."""
+        return self.replayed is not None and not self.differences
+
+
+class Replayer:
+    """Plays recorded episodes again in environments like theirs.
+
+    Args:
+        origins: finds the environments.
+        backend: where they run, as `TextVectorEnv` takes it.
+        num_envs: episodes at once.
+    """
+
+    def __init__(self, origins: Origins, *, backend: Backend = "sync", num_envs: int = 8) -> None:
+        self._origins = origins
+        self._backend = backend
+        self._num_envs = num_envs
+        self._vectors: dict[str, TextVectorEnv] = {}
+
+    def replay(
+        self,
+        episodes: Sequence[Trajectory],
+        options: Mapping[str, Any],
+        *,
+        on_trajectory: Callable[[Trajectory], None] | None = None,
+    ) -> list[Replay]:
+        """Play episodes again, and return them in their order.
+
+        Where several origins are possible, the one with the fewest differences is taken.
+
+        Args:
+            episodes: the recorded ones.
+            options: those of their run; empty where no record is known.
+            on_trajectory: called with each episode that is played.
+        """
+        replays = [Replay(episode) for episode in episodes]
+        waiting: dict[int, list[Origin]] = {}
+        for place, episode in enumerate(episodes):
+            try:
+                waiting[place] = self._origins.of(episode, options)
+            except NotReplayable as error:
+                replays[place].reason = str(error)
+        first = on_trajectory
+        while waiting:
+            groups: dict[tuple[str, int | None], list[int]] = {}
+            for place, (origin, *_) in waiting.items():
+                groups.setdefault((origin.key, origin.horizon), []).append(place)
+            for places in groups.values():
+                self._play(replays, places, waiting[places[0]][0], first)
+                for place in places:
+                    origin = waiting[place].pop(0)
+                    if replays[place].is_equal or not waiting[place]:
+                        del waiting[place]
+            first = None  # an episode counts once
+        return replays
+
+    def close(self) -> None:
+        """Close the environments."""
+        for vector in self._vectors.values():
+            vector.close()
+        self._origins.close()
+
+    def _play(
+        self,
+        replays: Sequence[Replay],
+        places: Sequence[int],
+        origin: Origin,
+        on_trajectory: Callable[[Trajectory], None] | None,
+    ) -> None:
+        """Play a group of episodes in one environment, and keep the replays nearest to them."""
+        recorded = [replays[place].recorded for place in places]
+        finished: dict[int, Trajectory] = {}
+        reasons = [""] * len(places)
+        try:
+            rollout = Rollout(
+                self._vector(origin, len(places)),
+                RecordedPolicy(recorded),
+                schedule=None if origin.horizon is None else FixedHorizon(origin.horizon),
+                failure_rules=_ONCE,
+                overlap=self._backend != "sync",
+            )
+            played = rollout.run(
+                [episode.task_id for episode in recorded],
+                on_trajectory=on_trajectory,
+                finished=finished,
+            )
+            reasons = [str(one.error) for one in played]
+        except (EnvFailure, ValueError) as error:
+            reasons = [str(error)] * len(places)
+        for number, place in enumerate(places):
+            replay = replays[place]
+            if number not in finished:
+                replay.reason = f"its environment failed: {reasons[number]}"
+                continue
+            found = differences(replay.recorded, finished[number], own_history=origin.own_history)
+            if replay.replayed is None or len(found) < len(replay.differences):
+                replay.replayed, replay.differences = finished[number], found
+                replay.assumed_limit = origin.assumed_limit
+
+    def _vector(self, origin: Origin, most: int) -> TextVectorEnv:
+        if origin.key not in self._vectors:
+            if len(self._vectors) >= _MOST_VECTORS:
+                self._vectors.pop(next(iter(self._vectors))).close()
+            slots = [origin.factory] * min(self._num_envs, most)
+            self._vectors[origin.key] = TextVectorEnv(slots, backend=self._backend)
+        return self._vectors[origin.key]
