@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium as gym
 
 from agentgym_envs.actions import ACTION_FORMATS
-from agentgym_envs.checking import checks, instance_checks
+from agentgym_envs.checking import checks, instance_checks, reward_checks
 from agentgym_envs.checking.format_checks import check_format
 from agentgym_envs.checking.probing import MakeEnv, Transcript
 from agentgym_envs.registration.registry import resolve_env_id
@@ -140,6 +140,10 @@ def _checks(
         longest = max(transcripts, key=lambda task_id: len(transcripts[task_id]))
         copies = run(instance_checks.check_copies, make, longest, transcripts[longest])
         yield Check("copies in the middle of an episode", _COPIES, copies)
+        idle = run(reward_checks.check_idle_turns, make, longest, transcripts[longest])
+        yield Check("turns without an action earn nothing", _IDLE, idle)
+        constant = run(reward_checks.check_constant_answers, make, transcripts)
+        yield Check("one answer to all tasks", _CONSTANT, constant)
         replay = run(instance_checks.check_second_process, entry, env_kwargs, transcripts)
         yield Check("the same in another process", _SECOND_PROCESS, replay)
     if isinstance(entry, str):
@@ -172,5 +176,10 @@ _TASKS = (
 _SIDE_BY_SIDE = "keep what an episode changes on self, and set all of it in begin"
 _END = "write begin and play and leave step and reset to TextEnv, which counts the turns"
 _COPIES = "keep what an episode changes in the environment; the same actions give the same states"
+_IDLE = "give reward, score and success for what an action has changed alone"
+_CONSTANT = (
+    "compare an answer with the task's own; spread the right ones, so that no policy is paid for "
+    "ignoring the task"
+)
 _SECOND_PROCESS = "sort what comes out of a set; read nothing that differs between processes"
 _MAKE_VEC = "register what can be imported by its name, and keep info to JSON values"

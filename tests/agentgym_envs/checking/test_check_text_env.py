@@ -336,6 +336,39 @@ class Reseeding(CountingEnv):
         return super().begin(task)
 
 
+class AnsweredByOne(CountingEnv):
+    """Doubling wins, whatever the task."""
+
+    def apply(self, action: str) -> Outcome:
+        return Outcome.won("Well done.") if action == "double" else super().apply(action)
+
+    def expert_moves(self) -> Iterator[ExpertMove]:
+        yield ExpertMove("double")
+
+
+class WonInSilence(CountingEnv):
+    """The fourth empty answer in a row wins, which a single one does not show."""
+
+    def begin(self, task: TaskSpec) -> str:
+        self.silent = 0
+        return super().begin(task)
+
+    def apply(self, action: str) -> Outcome:
+        self.silent = 0 if action else self.silent + 1
+        return Outcome.won("I give up.") if self.silent == 4 else super().apply(action)
+
+
+class PaidForWaiting(CountingEnv):
+    """An unknown action after the first good one raises the score."""
+
+    def apply(self, action: str) -> Outcome:
+        outcome = super().apply(action)
+        info = dict(outcome.info)
+        if self.counter and not info.get("is_valid_action", True):
+            info["score"] = 0.75
+        return outcome._replace(info=info)
+
+
 class WithoutKeywords(CountingEnv):
     def __init__(self) -> None:
         super().__init__()
@@ -422,6 +455,9 @@ def test_a_thought_may_name_what_was_shown_as_the_environment_names_it() -> None
         (ExpertOfNothing, "must give an action, or raise NoExpert"),
         (ExpertOfTheBeginning, "must give an action, or raise NoExpert, after actions"),
         (Reseeding, "must leave the generators of random and numpy.random alone"),
+        (AnsweredByOne, r"'double' in every turn must not solve more than 30%.*found: .20 of 20."),
+        (WonInSilence, r"'' in every turn must not solve more than 30% .* found: .20 of 20."),
+        (PaidForWaiting, r"invalid action in turn 3 of counting_\d+ must not change the score of"),
         (WithoutKeywords, r"making the environment with \(split='train', .*unexpected keyword"),
     ],
 )

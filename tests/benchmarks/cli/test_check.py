@@ -87,7 +87,7 @@ def test_a_breach_is_told_with_its_remedy_and_the_other_checks_go_on(
     assert "  FAILED  the format code: as above under 'the format react'\n" in out
     assert "must earn reward 0; found: 0.5\n          remedy: leave system_prompt" in out
     assert "  passed  mistakes of the caller" in out
-    assert out.splitlines()[-1] == "12 passed, 3 failed"
+    assert out.splitlines()[-1] == "14 passed, 3 failed"
 
 
 @pytest.mark.parametrize("registered", [Impolite], indirect=True)
@@ -112,7 +112,7 @@ def test_a_game_that_ends_the_program_fails_and_ends_no_check(
     assert check.main([registered]) == 1
     out = capsys.readouterr().out
     assert "step('x') must be answered by an observation; it raised SystemExit: bye, at cli/" in out
-    assert out.splitlines()[-1] == "13 passed, 2 failed"
+    assert out.splitlines()[-1] == "15 passed, 2 failed"
 
 
 @pytest.mark.parametrize(
