@@ -157,8 +157,8 @@ class CollectArguments:
     )
     data: list[str] = option(
         [],
-        "Convert this file of trajectories, of either form, instead of playing; repeat for "
-        "several.",
+        "Convert this file of trajectories, of any form that --data of training reads, instead of "
+        "playing; repeat for several.",
         action="extend",
     )
     num_episodes: int | None = option(
@@ -180,7 +180,7 @@ class CollectArguments:
     def __post_init__(self) -> None:
         check_bounds(self)
         for path in self.data:
-            if not Path(path).is_file():
+            if not Path(path).exists():
                 raise ValueError(f"data: there is no file {path}")
         check_output("out", self.out)
 

@@ -1,4 +1,7 @@
-"""Reads users' files of rows: JSON lines, a JSON list or Parquet, compressed or not."""
+"""Reads users' files of rows: JSON lines, a JSON list, one JSON object or Parquet.
+
+All but Parquet may be compressed.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from agentgym_envs.content.files import open_text
+from agentgym_envs.content.files import COMPRESSED, open_text
 
 PARQUET = ".parquet"
+DOCUMENT = ".json"
+"""The end of the name of a file that may hold one object, over several lines."""
 
 
 def read_rows(path: str | Path, *, keep_bad_lines: bool = False) -> Iterator[Any]:
-    """Yield the rows of a file of JSON lines, of a JSON list, or of Parquet.
+    """Yield the rows of a file of JSON lines, of a JSON list, of one object, or of Parquet.
 
     Args:
         path: the file.
@@ -39,6 +44,30 @@ def read_rows(path: str | Path, *, keep_bad_lines: bool = False) -> Iterator[Any
         raise ValueError(f"{path}: not compressed, cut short, or not UTF-8 ({error})") from error
 
 
+def first_row(path: str | Path) -> Any:
+    """Return the first row of a file, or None where it has none that is JSON.
+
+    Raises:
+        ImportError: Parquet needs `pyarrow`.
+    """
+    path = Path(path)
+    if path.suffix == PARQUET:
+        return next(_parquet_rows(path), None)
+    with open_text(path) as file:
+        text = next((line for line in file if line.strip()), "").lstrip()
+        if text.startswith("[") or is_document(path):
+            text += file.read()
+    try:
+        return json.JSONDecoder().raw_decode(text.removeprefix("[").lstrip())[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def is_document(path: Path) -> bool:
+    """Return whether a file, by its name, may hold one object over several lines."""
+    return path.name.removesuffix(COMPRESSED).endswith(DOCUMENT)
+
+
 def _json_rows(path: Path) -> Iterator[Any]:
     with open_text(path) as file:
         first = next((line for line in file if line.strip()), "")
@@ -47,6 +76,9 @@ def _json_rows(path: Path) -> Iterator[Any]:
             if isinstance(entries, ValueError):
                 raise entries
             yield from entries
+            return
+        if is_document(path) and isinstance(_parsed(first, ""), ValueError):
+            yield _parsed(first + file.read(), str(path))
             return
         for number, line in enumerate(chain([first], file), 1):
             if line.strip():

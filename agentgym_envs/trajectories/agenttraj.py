@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.content.files import COMPRESSED, open_text, write_atomically
-from agentgym_envs.content.row_files import PARQUET, read_rows
+from agentgym_envs.content.row_files import PARQUET, first_row, is_document, read_rows
 from agentgym_envs.core.item_ids import own_id
 from agentgym_envs.registration.registry import resolve_env_id
-from agentgym_envs.trajectories.conversations import is_conversation, read_conversation
+from agentgym_envs.trajectories.atif_reader import is_atif, read_atif
+from agentgym_envs.trajectories.conversations import UNNAMED, is_conversation, read_conversation
 from agentgym_envs.trajectories.trajectory import Trajectory, Turn, read_jsonl
 
 ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve the task."
@@ -25,8 +26,6 @@ ACKNOWLEDGEMENT = "OK. I'll follow your instructions and try my best to solve th
 SOURCE = "agenttraj"
 """`Trajectory.source` of imported episodes: their ids are those of the machine that played."""
 
-UNNAMED = "conversation"
-"""The name of conversations without a task, before their number in the file."""
 _ID_KEYS = ("item_id", "id")
 """AgentGym's name of an item's id, and AgentInstruct's."""
 
@@ -155,22 +154,35 @@ def write_agenttraj(
 
 
 def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
-    """Read a file of trajectories: ours (JSONL), AgentTraj's, or other conversations'.
+    """Read trajectories: ours (JSONL), AgentTraj's, other conversations, or ATIF's.
+
+    Args:
+        path: the file, or a folder whose `.json` files are ATIF documents.
 
     Raises:
         ValueError: an entry is no trajectory; the message names it.
     """
-    if Path(path).suffix == PARQUET:
-        return read_agenttraj(path)
-    with open_text(path) as file:
-        first = next((line for line in file if line.strip()), "")
-    try:
-        row = json.loads(first)
-    except (ValueError, RecursionError):
-        row = None
-    if first.lstrip().startswith("[") or is_conversation(row):
+    path = Path(path)
+    if path.is_dir():
+        return read_atif(_documents(path))
+    row = first_row(path)
+    if is_atif(row):
+        return read_atif([path])
+    if path.suffix == PARQUET or is_conversation(row) or _is_list(path):
         return read_agenttraj(path)
     return read_jsonl(path)
+
+
+def _documents(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.iterdir() if is_document(path))
+    if not files:
+        raise ValueError(f"{folder} is a folder without .json files; name its files")
+    return files
+
+
+def _is_list(path: Path) -> bool:
+    with open_text(path) as file:
+        return next((line for line in file if line.strip()), "").lstrip().startswith("[")
 
 
 def _item_id(item: dict[str, Any]) -> str:

@@ -16,6 +16,9 @@ from typing import Any
 
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
 
+UNNAMED = "conversation"
+"""The name of conversations without a task, before their number in the file."""
+
 _ROLES = {
     **dict.fromkeys(("system", "developer"), SYSTEM),
     **dict.fromkeys(("human", "user"), USER),
@@ -146,7 +149,12 @@ def _written(call: Any) -> str:
             arguments = json.loads(arguments or "{}")
         except ValueError:
             pass  # the policy's own malformed text is kept as it is
-    return json.dumps({"name": function.get("name"), "arguments": arguments}, ensure_ascii=False)
+    return written_call(function.get("name"), arguments)
+
+
+def written_call(name: Any, arguments: Any) -> str:
+    """Return a tool's call as the action format `function_call` writes it."""
+    return json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
 
 
 def _out_of_turn(name: str, index: int, expected: str, message: Any) -> str:

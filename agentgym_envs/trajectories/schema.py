@@ -49,15 +49,25 @@ def schema_problem(record: Any) -> str | None:
         actual = f"got {turns!r:.40}" if "turns" in record else "it has none"
         return f"turns must be a list, {actual}"
     for number, turn in enumerate(turns):
-        needed = ("observation", "completion", "reward", "is_valid_action", "score")
-        if problem := _problem_in(turn, _OF_TURN, needed=needed):
-            return f"turn {number}: {problem}"
-        call = turn.get("call")
-        if call is not None and (problem := _problem_in(call, _OF_CALL, needed=())):
-            return f"turn {number}, call: {problem}"
+        if problem := turn_problem(turn, f"turn {number}"):
+            return problem
     for number, trace in enumerate(record.get("traces", [])):
         if problem := _problem_in_trace(trace):
             return f"trace {number}: {problem}"
+    return None
+
+
+def turn_problem(turn: Any, name: str) -> str | None:
+    """Return in words why JSON values are not those of a turn, or None where they are.
+
+    `name` is the turn's, in front.
+    """
+    needed = ("observation", "completion", "reward", "is_valid_action", "score")
+    if problem := _problem_in(turn, _OF_TURN, needed=needed):
+        return f"{name}: {problem}"
+    call = turn.get("call")
+    if call is not None and (problem := _problem_in(call, _OF_CALL, needed=())):
+        return f"{name}, call: {problem}"
     return None
 
 

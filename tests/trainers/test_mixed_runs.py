@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from agentgym_envs import read_jsonl
-from agentgym_envs.trajectories.agenttraj import UNNAMED
+from agentgym_envs.trajectories.conversations import UNNAMED
 from tests.trainers.test_algorithms import played
 from tests.trainers.toys import (
     EASY_ID,

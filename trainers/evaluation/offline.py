@@ -10,7 +10,7 @@ from typing import Any
 from transformers.integrations import is_deepspeed_zero3_enabled
 
 from agentgym_envs.registration.registry import registered_ids, short_env_name
-from agentgym_envs.trajectories.agenttraj import UNNAMED
+from agentgym_envs.trajectories.conversations import UNNAMED
 from trainers.evaluation.validation import Validation
 from trainers.options.arguments import EvaluationArguments, RolloutArguments
 from trainers.options.checks import refuse_split_weights

@@ -111,7 +111,10 @@ class AgentDPOConfig(AgentDefaults, DPOConfig):
 
 def _trajectory_files(use: str) -> Any:
     """Return the field of files of trajectories, with their use."""
-    files = "File of trajectories, ours (JSONL) or AgentTraj's (JSON); repeat for several."
+    files = (
+        "File of trajectories, ours (JSONL), AgentTraj's or ATIF's (JSON), or a folder of the "
+        "last; repeat for several."
+    )
     return option([], f"{files} {use}", action="extend")
 
 

@@ -16,7 +16,7 @@ from agentgym_envs.core.item_ids import is_item_file, read_item_ids
 from agentgym_envs.core.tasks import TaskSet, scenario_name
 from agentgym_envs.errors import NoExpert, UnknownTask, for_each
 from agentgym_envs.registration.registry import check_kwargs, distinct_names
-from agentgym_envs.trajectories.agenttraj import UNNAMED
+from agentgym_envs.trajectories.conversations import UNNAMED
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.options.arguments import EnvArguments, HorizonArguments, RolloutArguments
 from trainers.options.errors import UsageError
