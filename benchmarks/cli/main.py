@@ -44,7 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "new": ("benchmarks.cli.new:main", "write the package of a new environment"),
     "check": ("benchmarks.cli.check:main", "check that an environment keeps the contract"),
     "serve": ("benchmarks.cli.serve:main", "serve environments to other programs"),
-    "export": ("benchmarks.export.command:main", "write an environment as a package of OpenEnv's"),
+    "export": (
+        "benchmarks.export.command:main",
+        "write an environment for OpenEnv, or episodes as ATIF",
+    ),
     "doctor": (
         "benchmarks.doctor.command:main",
         "check this machine, and print the commands that mend faults",

@@ -1,1 +1,1 @@
-"""`agentgym export`: an environment as a package that other programs take."""
+"""`agentgym export`: environments and episodes in forms that other programs take."""

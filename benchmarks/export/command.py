@@ -1,73 +1,29 @@
-"""`agentgym export`: writes an environment as a package for OpenEnv."""
+"""`agentgym export`: calls the command of the form that is named."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from importlib import import_module
 
-from agentgym_envs import resolve_env_id
-from agentgym_envs.errors import needs_extra
-from benchmarks.cli.new import check_free, write_files
-from benchmarks.export.measure import NUM_TASKS, measure
-from benchmarks.export.package import Package, package_module, requirements
 from trainers.options.parser import OptionParser
+
+KINDS = ("openenv", "atif")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the package, and print the next commands."""
-    parser = _parser()
-    options = parser.parse_args(argv)
-    try:
-        env_id = resolve_env_id(options.env)
-        folder = Path(options.out or package_module(env_id))
-        check_free(folder)
-        package = _package(options.env, env_id)
-    except (ValueError, TypeError) as error:
-        parser.error(str(error))
-    write_files(folder, package.files())
-    if package.measurement.solved is None:
-        print(
-            f"no oracle: no expert earns the greatest reward on any of {NUM_TASKS} tasks",
-            file=sys.stderr,
-        )
-    print(
-        f"\nnext:\n  cd {folder}\n  pip install .\n  openenv validate . --skip-build\n"
-        "  python -m server.app\nREADME.md has the other commands"
-    )
-    return 0
-
-
-def _package(name: str, env_id: str) -> Package:
-    with needs_extra("serve", "agentgym export"):
-        from wrappers.serving.environments import served
-        from wrappers.serving.openenv.tools import list_tools
-
-    (environment,) = served([env_id], {})
-    sample = environment.sample
-    required = tuple(requirements(sample))
-    print(f"the expert and the random policy play {NUM_TASKS} tasks", flush=True)
-    module = name.rpartition(":")[0]
-    return Package(
-        env=f"{module}:{env_id}" if module else env_id,
-        sample=sample,
-        requirements=required,
-        measurement=measure(env_id, sample),
-        tools=tuple(tool["name"] for tool in list_tools(sample, schema_key="inputSchema")),
-    )
-
-
-def _parser() -> OptionParser:
+    """Write the export, by the module of this package that its kind names."""
+    kind, *rest = list(sys.argv[1:] if argv is None else argv) or [""]
+    if kind in KINDS:
+        return int(import_module(f"benchmarks.export.{kind}").main(rest))
     parser = OptionParser(
         prog="agentgym export",
-        description="Write an environment as a package for OpenEnv: a server, a client, a "
-        "Dockerfile and a manifest, with the expert as its oracle and a random policy as its "
-        f"baseline. Both play {NUM_TASKS} tasks first.",
-        epilog="example: agentgym export openenv --env TextCraft",
+        description="Write an environment as a package for OpenEnv, or episodes as trajectories "
+        "of ATIF. `agentgym export openenv --help` and `agentgym export atif --help` list the "
+        "options.",
+        epilog="examples: agentgym export openenv --env TextCraft; agentgym export atif "
+        "episodes.jsonl --out atif",
     )
-    parser.add_argument("kind", choices=["openenv"], help="whose conventions it follows")
-    parser.add_argument(
-        "--env", required=True, help="id, short name or module:id of the environment"
-    )
-    parser.add_argument("--out", help="the folder; by default the module's name, text_craft_env")
-    return parser
+    parser.add_argument("kind", choices=KINDS, help="whose conventions the export follows")
+    parser.parse_args([kind] if kind else [])
+    return 0

@@ -1,0 +1,72 @@
+"""`agentgym export openenv`: writes an environment as a package for OpenEnv."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentgym_envs import resolve_env_id
+from agentgym_envs.errors import needs_extra
+from benchmarks.cli.new import check_free, write_files
+from benchmarks.export.measure import NUM_TASKS, measure
+from benchmarks.export.package import Package, package_module, requirements
+from trainers.options.parser import OptionParser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the package, and print the next commands."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    try:
+        env_id = resolve_env_id(options.env)
+        folder = Path(options.out or package_module(env_id))
+        check_free(folder)
+        package = _package(options.env, env_id)
+    except (ValueError, TypeError) as error:
+        parser.error(str(error))
+    write_files(folder, package.files())
+    if package.measurement.solved is None:
+        print(
+            f"no oracle: no expert earns the greatest reward on any of {NUM_TASKS} tasks",
+            file=sys.stderr,
+        )
+    print(
+        f"\nnext:\n  cd {folder}\n  pip install .\n  openenv validate . --skip-build\n"
+        "  python -m server.app\nREADME.md has the other commands"
+    )
+    return 0
+
+
+def _package(name: str, env_id: str) -> Package:
+    with needs_extra("serve", "agentgym export openenv"):
+        from wrappers.serving.environments import served
+        from wrappers.serving.openenv.tools import list_tools
+
+    (environment,) = served([env_id], {})
+    sample = environment.sample
+    required = tuple(requirements(sample))
+    print(f"the expert and the random policy play {NUM_TASKS} tasks", flush=True)
+    module = name.rpartition(":")[0]
+    return Package(
+        env=f"{module}:{env_id}" if module else env_id,
+        sample=sample,
+        requirements=required,
+        measurement=measure(env_id, sample),
+        tools=tuple(tool["name"] for tool in list_tools(sample, schema_key="inputSchema")),
+    )
+
+
+def _parser() -> OptionParser:
+    parser = OptionParser(
+        prog="agentgym export openenv",
+        description="Write an environment as a package for OpenEnv: a server, a client, a "
+        "Dockerfile and a manifest, with the expert as its oracle and a random policy as its "
+        f"baseline. Both play {NUM_TASKS} tasks first.",
+        epilog="example: agentgym export openenv --env TextCraft",
+    )
+    parser.add_argument(
+        "--env", required=True, help="id, short name or module:id of the environment"
+    )
+    parser.add_argument("--out", help="the folder; by default the module's name, text_craft_env")
+    return parser
