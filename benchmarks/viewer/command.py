@@ -51,7 +51,8 @@ def _parser() -> OptionParser:
     )
     parser.add_argument(
         "folder",
-        help="a training run, a sweep, a file of episodes (JSONL), or a folder of any of them",
+        help="a training run, a sweep, a file of episodes (JSONL or ATIF), or a folder of any of "
+        "them",
     )
     parser.add_argument(
         "--port", type=int, help=f"port to listen on; by default the first free from {FIRST_PORT}"

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+from agentgym_envs.content.files import open_bytes
+from agentgym_envs.content.row_files import is_document
 from agentgym_envs.core import UNSCORED, UNSCORED_KEY
+from agentgym_envs.trajectories.atif_reader import from_atif, is_atif
 from agentgym_envs.trajectories.schema import schema_problem
+
+_HEAD = 1 << 16
+"""Bytes of a document within which it names its format."""
 
 # These stand outside of any string: within one, the quotes would be escaped.
 _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
@@ -15,6 +25,10 @@ _TRACES, _END_OF_TRACES = b', "traces": [{"prompt_ids": ', b'}], "policy": '
 
 class NotJSON(ValueError):
     """The line is not JSON."""
+
+
+class NotEpisode(ValueError):
+    """The line is an ATIF document that is no episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,8 @@ class Entry:
         cause: of its truncation, or that it could not be scored.
         marks: a character for each turn: x invalid, + rewarded, - charged, . neither.
         traced: its tokens are in the file.
-        offset: the start of its line in bytes; the page does not get it, nor `length`.
+        offset: the start of its line in bytes; the page does not get it, nor what follows.
+        part: its place among the episodes of its line, which is 0 but in ATIF.
     """
 
     file: int
@@ -52,13 +67,14 @@ class Entry:
     traced: bool
     offset: int
     length: int
+    part: int = 0
 
     def row(self) -> tuple[Any, ...]:
         """Return the values of `FIELDS`, in order."""
         return tuple(getattr(self, name) for name in _NAMES)
 
 
-_NAMES = [one.name for one in fields(Entry) if one.name not in ("offset", "length")]
+_NAMES = [one.name for one in fields(Entry) if one.name not in ("offset", "length", "part")]
 FIELDS = tuple(name.rstrip("_") for name in _NAMES)
 """The names of an entry's values on the page."""
 
@@ -75,24 +91,55 @@ def without_tokens(line: bytes) -> bytes:
     return line[:start] + line[end + 2 :]
 
 
-def read_episode(line: bytes) -> dict[str, Any]:
-    """Return an episode's values, without its tokens where they are quick to leave out.
+def may_be_atif(path: Path) -> bool:
+    """Return whether a file looks like a document of ATIF."""
+    try:
+        if not is_document(path) or not path.is_file():
+            return False
+        stat = path.stat()
+    except (OSError, RuntimeError):  # moved away; a link that leads to itself
+        return False
+    return _names_atif(path, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=1 << 16)
+def _names_atif(path: Path, _size: int, _changed: int) -> bool:
+    """Return whether a file's beginning names ATIF, read again once the file has changed."""
+    try:
+        with open_bytes(path) as file:
+            return b'"ATIF-v' in file.read(_HEAD)
+    except (OSError, EOFError, gzip.BadGzipFile, zlib.error):
+        return False
+
+
+def read_episodes(line: bytes, *, with_tokens: bool = False) -> list[dict[str, Any]]:
+    """Return the values of a line's episode, or of the episodes of ATIF documents.
+
+    Without tokens they are left out where that is quick.
 
     Raises:
         NotJSON: the line is not JSON.
+        NotEpisode: it is an ATIF document, and no episode.
         ValueError: it is no episode.
     """
     try:
-        record = json.loads(without_tokens(line))
+        record = json.loads(line if with_tokens else without_tokens(line))
     except (ValueError, RecursionError) as error:
         raise NotJSON(f"it is not JSON ({error})") from error
+    documents = record if isinstance(record, list) else [record]
+    if documents and is_atif(documents[0]):
+        try:
+            numbered = [(one, str(number)) for number, one in enumerate(documents, 1)]
+            return [episode.to_json() for one in numbered for episode in from_atif(*one)]
+        except (TypeError, ValueError) as error:
+            raise NotEpisode(str(error)) from error
     if problem := schema_problem(record):
         raise ValueError(problem)
-    return dict(record)
+    return [dict(record)]
 
 
 def make_entry(
-    record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int
+    record: dict[str, Any], line: bytes, *, file: int, number: int, offset: int, part: int = 0
 ) -> Entry:
     """Return the entry of an episode, from its record and its line."""
     turns = record["turns"]
@@ -122,6 +169,7 @@ def make_entry(
         traced=bool(record.get("traces")) or _TRACES in line,
         offset=offset,
         length=len(line),
+        part=part,
     )
 
 

@@ -19,14 +19,16 @@ from typing import Any
 
 from agentgym_envs.actions import strip_thinking
 from agentgym_envs.content.files import open_bytes
+from agentgym_envs.content.row_files import is_document
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.names import short_names
 from benchmarks.viewer.entries import (
     FIELDS,
     Entry,
+    NotEpisode,
     NotJSON,
     make_entry,
-    read_episode,
+    read_episodes,
     searchable_texts,
 )
 from benchmarks.viewer.runs import EpisodeFile, FolderContent, Run, read_folder
@@ -143,8 +145,8 @@ class Index:
     def record(self, number: int) -> dict[str, Any]:
         """Return an episode's JSON values without its tokens, or raise LookupError."""
         try:
-            record = read_episode(self._line(self.entry(number)))
-        except ValueError as error:
+            record = self._record(self.entry(number))
+        except (ValueError, IndexError) as error:
             raise LookupError(
                 f"episode {number} is no longer where it was; load the page again"
             ) from error
@@ -154,8 +156,8 @@ class Index:
     def trajectory(self, number: int) -> Trajectory:
         """Return an episode with its tokens, or raise LookupError."""
         try:
-            return Trajectory.from_json(json.loads(self._line(self.entry(number))))
-        except (TypeError, ValueError, RecursionError) as error:
+            return Trajectory.from_json(self._record(self.entry(number), with_tokens=True))
+        except (TypeError, ValueError, IndexError) as error:
             raise LookupError(f"episode {number} cannot be read ({error})") from error
 
     def folder(self, number: int) -> Path:
@@ -180,9 +182,11 @@ class Index:
         for number, line in enumerate(self._lines(entries)):
             if plain not in line.lower():
                 continue
-            if not _is_episode(line):  # its file has changed since
+            try:
+                record = read_episodes(line)[entries[number].part]
+            except (ValueError, IndexError):  # its file has changed since
                 continue
-            if any(folded in part.casefold() for part in searchable_texts(read_episode(line))):
+            if any(folded in part.casefold() for part in searchable_texts(record)):
                 numbers.append(number)
         return numbers
 
@@ -256,7 +260,7 @@ class Index:
                     problem = f"it is longer than {LONGEST_LINE >> 20} MiB"
                     self._line_problems.append((file.name, progress.lines, problem))
                     continue
-                if is_open and not _is_episode(line):
+                if is_open and _is_cut(line, file):
                     self._note(file, "its last line has no end")
                     break
                 progress.is_open = is_open
@@ -279,12 +283,12 @@ class Index:
         progress.lines += 1
         progress.last = offset, zlib.crc32(line)
         try:
-            record = read_episode(line)
+            records = read_episodes(line)
         except ValueError as error:
             if line.strip():
                 progress.bad.append((file.name, progress.lines, str(error)))
             may_be_other = progress.number is None and file.run.kind == "file"
-            if may_be_other and not isinstance(error, NotJSON):
+            if may_be_other and not isinstance(error, NotJSON | NotEpisode):
                 progress.is_other = len(progress.bad) >= LINES_OF_OTHERS
             else:
                 self._line_problems += progress.bad
@@ -295,13 +299,22 @@ class Index:
         if progress.number is None:
             progress.number = len(self.files)
             self.files.append(file)
-        entry = make_entry(record, line, file=progress.number, number=progress.lines, offset=offset)
-        self.entries.append(entry)
-        self._policies[entry.policy] = None
+        place = {"file": progress.number, "number": progress.lines, "offset": offset}
+        for part, record in enumerate(records):
+            entry = make_entry(record, line, part=part, **place)
+            self.entries.append(entry)
+            self._policies[entry.policy] = None
 
     def _whole_lines(self, stream: _Bytes, file: EpisodeFile) -> Iterator[bytes]:
-        """Yield a file's lines, the complete ones of a compressed file that is being written."""
+        """Yield a file's lines, the complete ones of a compressed file that is being written.
+
+        A document is one line, whatever lines it has.
+        """
         try:
+            if is_document(file.path):
+                if document := stream.read(LONGEST_LINE):
+                    yield document
+                return
             while line := stream.readline(LONGEST_LINE):
                 yield line
         except _CUT_SHORT as error:
@@ -313,8 +326,9 @@ class Index:
             raise LookupError(f"there is no episode {number}; there are {len(self.entries)}")
         return self.entries[number]
 
-    def _line(self, entry: Entry) -> bytes:
-        return next(self._lines([entry]))
+    def _record(self, entry: Entry, *, with_tokens: bool = False) -> dict[str, Any]:
+        line = next(self._lines([entry]))
+        return read_episodes(line, with_tokens=with_tokens)[entry.part]
 
     def _lines(self, entries: list[Entry]) -> Iterator[bytes]:
         """Yield each entry's line, empty where the file is gone."""
@@ -365,9 +379,10 @@ def _was_replaced(path: Path, progress: _Progress) -> bool:
         return True
 
 
-def _is_episode(line: bytes) -> bool:
+def _is_cut(line: bytes, file: EpisodeFile) -> bool:
+    """Return whether a last line without its end lacks more than that."""
     try:
-        read_episode(line)
-    except ValueError:
-        return False
-    return True
+        read_episodes(line)
+    except ValueError as error:
+        return isinstance(error, NotJSON) or not is_document(file.path)
+    return False

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import CELLS
+from benchmarks.viewer.entries import may_be_atif
 from trainers.runs.folder import METRICS_FILE, SUMMARY_FILE, check_metrics, read_json
 from trainers.runs.reader import RunFolder, find_runs, without_endings
 
@@ -86,7 +87,7 @@ def read_folder(root: Path) -> FolderContent:
     """
     home = root.resolve()
     runs, files = [], []
-    for folder in find_runs(root):
+    for folder in find_runs(root, may_be_atif):
         run = _run_of(folder, root)
         inside = {file: _why_not_read(file, home) for file in folder.files}
         readable = [file for file, problem in inside.items() if problem is None]

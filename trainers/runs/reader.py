@@ -1,13 +1,13 @@
 """Finds training runs, sweeps' cells and lone files of episodes under a folder.
 
-Opens no file of episodes.
+Opens no file of episodes itself.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -56,15 +56,19 @@ class RunFolder:
         return _RANK.sub("", without_endings(file.name)) if self.kind == "training" else ""
 
 
-def find_runs(root: Path) -> list[RunFolder]:
+def find_runs(root: Path, also: Callable[[Path], bool] | None = None) -> list[RunFolder]:
     """List the runs under a folder in a fixed order, or that of a single file.
 
     Hidden folders and checkpoints are passed over.
+
+    Args:
+        root: the folder or file.
+        also: whether a file that is not named as one of episodes is one.
     """
     if root.is_file():
         return [RunFolder(root, "file", [root])]
     runs: dict[Path, RunFolder] = {}
-    for path in _candidates(root):
+    for path in _candidates(root, also):
         owner = _owner(path, root)
         run = runs.setdefault(owner.path, owner)
         if path.name != METRICS_FILE:
@@ -95,12 +99,13 @@ def without_endings(name: str) -> str:
     return name.removesuffix(COMPRESSED).removesuffix(EPISODES)
 
 
-def _candidates(root: Path) -> Iterator[Path]:
+def _candidates(root: Path, also: Callable[[Path], bool] | None) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not _PASSED_OVER.match(name))
         for name in sorted(names):
-            if name.endswith((EPISODES, EPISODES + COMPRESSED)):
-                yield Path(folder, name)
+            path = Path(folder, name)
+            if name.endswith((EPISODES, EPISODES + COMPRESSED)) or (also and also(path)):
+                yield path
 
 
 def _owner(path: Path, root: Path) -> RunFolder:

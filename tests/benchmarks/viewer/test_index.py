@@ -12,7 +12,7 @@ from agentgym_envs.core import UNSCORED
 from agentgym_envs.trajectories.trajectory import ModelCall, Trajectory, Turn, write_jsonl
 from benchmarks.viewer import entries
 from benchmarks.viewer import index as index_module
-from benchmarks.viewer.entries import FIELDS, read_episode, without_tokens
+from benchmarks.viewer.entries import FIELDS, read_episodes, without_tokens
 from benchmarks.viewer.index import Index
 from tests.benchmarks.viewer.samples import made, solved, sweep, traced, training_run
 
@@ -123,8 +123,8 @@ def test_each_line_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     training_run(tmp_path)
     parsed = []
     monkeypatch.setattr(
-        "benchmarks.viewer.index.read_episode",
-        lambda line: parsed.append(line) or read_episode(line),  # type: ignore[func-returns-value]
+        "benchmarks.viewer.index.read_episodes",
+        lambda line: parsed.append(line) or read_episodes(line),  # type: ignore[func-returns-value]
     )
     index = Index(tmp_path)
     for _ in range(3):
