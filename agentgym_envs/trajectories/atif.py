@@ -30,7 +30,7 @@ VERSION = "ATIF-v1.7"
 
 AGENT = "agentgym-envs"
 OURS = "agentgym"
-"""The key of what is ours, in the `extra` of a trajectory, a step and its metrics."""
+"""The key of our values in the `extra` of a document and of a step."""
 
 EPISODE_FIELDS = (
     *("env_id", "task_id", "subtask", "split", "source", "goal", "policy", "global_step"),
@@ -76,11 +76,8 @@ def to_atif(
         "final_metrics": _final_metrics(steps),
         "extra": {OURS: own},
     }
-    try:
-        json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        document = {**_without_surrogates(document), "notes": _REPLACED}
-    return document
+    written = _without_surrogates(document)
+    return document if written == document else {**written, "notes": _REPLACED}
 
 
 def to_line(document: dict[str, Any]) -> bytes:
@@ -161,7 +158,7 @@ def _steps(trajectory: Trajectory, samples: list[dict[str, Any]]) -> Iterator[di
 def _turn_fields(
     turn: Turn, sample: dict[str, Any], results: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the fields of an agent step: text, what it led to, metrics and reward."""
+    """Return the fields of an agent step: text, results, metrics and reward."""
     own: dict[str, Any] = {"reward": turn.reward, "score": turn.score}
     own["is_valid_action"] = turn.is_valid_action
     if turn.action != strip_thinking(turn.completion):
@@ -243,4 +240,6 @@ def _without_surrogates(value: Any) -> Any:
         return _LONE_SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
         return {name: _without_surrogates(part) for name, part in value.items()}
-    return [_without_surrogates(part) for part in value] if isinstance(value, list) else value
+    if isinstance(value, list) and any(isinstance(part, str | dict) for part in value[:1]):
+        return [_without_surrogates(part) for part in value]
+    return value  # most of a document are lists of numbers

@@ -114,7 +114,7 @@ def _episode(document: Mapping[str, Any], number: str, reward: float) -> Traject
         except ValueError as error:
             raise ValueError(f"step {place}: {error}") from error
     name = document.get("trajectory_id") or document.get("session_id") or number
-    record = {"env_id": "", "task_id": f"{UNNAMED}_{str(name).replace('_', '-')}"}
+    record: dict[str, Any] = {"env_id": "", "task_id": f"{UNNAMED}_{str(name).replace('_', '-')}"}
     if not is_ours:
         if not reader.turns:
             raise ValueError("no step is the agent's, so there is no turn; leave it out")
@@ -150,7 +150,7 @@ class _Steps:
         self._samples: list[dict[str, Any] | None] = []
 
     def take(self, step: Any, place: int) -> None:
-        """Add a step, or raise ValueError with what is wrong with it."""
+        """Add a step, or raise ValueError with its fault."""
         _check(step, place)
         results = list(_results(step))
         message = _text(step.get("message"))
