@@ -103,7 +103,7 @@ def expert_episodes(
 
 
 def read_data_files(files: Sequence[str]) -> list[Trajectory]:
-    """Read files of trajectories.
+    """Read files of trajectories, and folders of ATIF documents.
 
     Raises:
         UsageError: one of them is not there, or holds something else.
@@ -112,8 +112,6 @@ def read_data_files(files: Sequence[str]) -> list[Trajectory]:
         return [trajectory for path in files for trajectory in read_trajectories(path)]
     except FileNotFoundError as error:
         raise UsageError(f"`data`: there is no file {error.filename}") from error
-    except IsADirectoryError as error:
-        raise UsageError(f"`data`: {error.filename} is a folder; name its files") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"`data`: {error}") from error
 

@@ -98,11 +98,11 @@ def test_what_is_refused_leaves_an_earlier_run_where_it_is(
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
-def test_files_of_episodes_are_named_one_by_one(
+def test_a_folder_is_one_of_atif_documents(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     sentence = told(capsys, *SFT[:2], "--data", str(tmp_path), "--output_dir", str(tmp_path / "r"))
-    assert f"--data: {tmp_path} is a folder; name its files" in sentence
+    assert f"--data: {tmp_path} is a folder without .json files; name its files" in sentence
 
 
 def test_imitation_refuses_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
