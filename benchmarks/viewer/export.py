@@ -44,7 +44,8 @@ def export(
     _check_target(index, path)
     index.update()
     if not index.entries and not any(run.kind == "training" for run in index.runs):
-        raise ValueError(f"{index.root} holds no episodes and no training run")
+        causes = "".join(f" ({problem})" for problem in index.problems[:1])
+        raise ValueError(f"{index.root} holds no episodes and no training run{causes}")
     title = html.escape(f"{index.root.resolve().name} · agentgym view")
     data = _parts(index, with_scenes=with_scenes, with_tokens=with_tokens)
     page = "".join(one_page(data, title=title))

@@ -152,6 +152,8 @@ def test_every_thought_comes_back_as_it_was_written(completion: str) -> None:
         {"turns": [], "traces": []},
         {"turns": [], "traces": [], "final_observation": "", "system_prompt": ""},
         {"final_observation": ""},
+        {"turns": [Turn("A door.", "op", 0.0, True, 0.0, 2, call=ModelCall("length")),
+                   Turn("A door.", "go", 0.0, True, 0.0, 1)]},
         {"status": "failed", "error": "broke", "success": False, "score": 0.0},
         {"truncated_by": "max_turns", "verdict": "No.", "judgements": "{}", "global_step": 7},
         {"traces": [TokenTrace([1, 2])]},  # of no turn

@@ -118,6 +118,9 @@ def test_tokens_become_traces_where_every_turn_has_them() -> None:
     assert (one.action_mask, one.logprobs) == ([1, 1, 0, 1], [-1.0, -1.0, 0.0, -1.0])
     assert (other.prompt_ids, other.completion_ids) == ([1, 9], [7])
     assert read(user("Task."), first, agent("end")).traces == []
+    joined = agent("end", metrics=tokens([1, 2, 3, 4], [6]))  # nothing stands between the turns
+    traces = read(user("Task."), first, joined).traces
+    assert [trace.sampled_turns() for trace in traces] == [[[3, 4]], [[6]]]
     twice = {**second, "llm_call_count": 2}
     assert read(user("Task."), first, twice).traces == []
 

@@ -102,12 +102,17 @@ def test_documents_of_others_are_shown_with_their_subagents(folder: Path) -> Non
         index.view(1, make)
 
 
-def test_an_image_is_a_problem_that_is_told(tmp_path: Path) -> None:
+def test_an_image_is_a_problem_that_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(document(user("T."), agent("a", [IMAGE]))))
     settle(path)
     (problem,) = index_of(tmp_path).problems
     assert problem.startswith("a.json, line 1: step 2: it holds a part that is no text")
+    with pytest.raises(SystemExit):
+        main([str(path), "--export", str(tmp_path / "page.html")])
+    assert "line 1: step 2: it holds a part" in capsys.readouterr().err
 
 
 def test_a_document_that_is_still_written_waits_for_its_end(tmp_path: Path) -> None:
