@@ -15,7 +15,7 @@ from agentgym_envs.sql.questions import (
 from worlds.packing import named, packed, write_rows
 from worlds.sql.drawing import make_questions
 
-VERSION = 5
+VERSION = 6
 """The content's version, raised with every change of content.
 
 A task id keeps its meaning within a version.
