@@ -49,7 +49,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["fly"], "commands: envs, play, quickstart"),
         (["grpo"], "unknown command 'grpo'; did you mean train grpo?"),
         (["train", "gpro"], "unknown algorithm 'gpro'; did you mean grpo"),
-        (["train", "dqn2013"], "algorithms: agentevol, dpo, grpo"),
+        (["train", "dqn2013"], "algorithms: agentevol, distill, dpo, grpo"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_or_all(
@@ -82,7 +82,7 @@ def test_help_shows_the_page_of_what_follows_it(
 
 def test_train_alone_lists_the_algorithms(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["train"]) == 0
-    assert "algorithms: agentevol, dpo, grpo" in capsys.readouterr().out
+    assert "algorithms: agentevol, distill, dpo, grpo" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
