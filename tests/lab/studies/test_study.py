@@ -15,7 +15,7 @@ from lab.warm_start import continuing
 from trainers.agentevol import AgentEvolConfig
 from trainers.command import parse_training
 from trainers.dpo import AgentDPOConfig
-from trainers.options.configs import AgentGRPOConfig
+from trainers.options.configs import AgentDistillConfig, AgentGRPOConfig
 from trainers.options.offline import (
     AgentEvolArguments,
     AgentSFTConfig,
@@ -40,6 +40,7 @@ CONFIGS: dict[str, type[Any]] = {
     "rloo": AgentRLOOConfig,
     "reinforce_pp": AgentReinforcePPConfig,
     "ppo": AgentPPOConfig,
+    "distill": AgentDistillConfig,
 }
 VARIANTS = [
     (name, ground, variant)
