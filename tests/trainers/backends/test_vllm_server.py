@@ -349,7 +349,7 @@ def test_a_server_that_was_restarted_gets_the_adapter_again(tmp_path: Path) -> N
             backend.sample(prompts, Sampling(9), seeds=[0, 1], restarts=0)
 
 
-@pytest.mark.parametrize("case", ["no endpoint", "another base", "dora", "merged base"])
+@pytest.mark.parametrize("case", ["no endpoint", "another base", "dora", "merged base", "resets"])
 def test_where_an_adapter_alone_would_not_do_merged_weights_are_sent(
     case: str, tmp_path: Path
 ) -> None:
@@ -358,6 +358,8 @@ def test_where_an_adapter_alone_would_not_do_merged_weights_are_sent(
     model = adapted(folder, use_dora=case == "dora")
     if case == "merged base":
         model.get_base_model().is_merged = True
+    if case == "resets":
+        model.get_base_model().is_saved_beside = True
     served = ServedAdapters(
         other if case == "another base" else folder, takes=case != "no endpoint"
     )
