@@ -41,7 +41,12 @@ from trainers.tokens.chat import ChatFormat
 from trainers.trl_bridge.teacher import KNOWN, exchanged
 
 Make = Callable[..., AgentDistillTrainer]
-EXACT = {"vllm_importance_sampling_correction": False, "bf16": False, "max_steps": 1}
+EXACT = {
+    "vllm_importance_sampling_correction": False,
+    "bf16": False,
+    "max_steps": 1,
+    "loss_type": "dapo",
+}
 NO_SYSTEM = (
     "{% for message in messages %}{% if message.role == 'system' %}"
     "{{ raise_exception('no system role') }}{% endif %}"

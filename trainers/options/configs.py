@@ -542,7 +542,6 @@ class AgentDistillConfig(AgentOnlineConfig):
         choices=("nothing", "expert"),
     )
     num_generations: int | None = option(1, "Episodes per task in a batch.")
-    loss_type: str = option("dapo", "How token losses are averaged: over the batch's tokens.")
     kl_clip: float = option(
         10.0,
         "Bound of each token's log-ratio to the teacher, and of its KL with --beta, in nats; "
