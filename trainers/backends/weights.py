@@ -25,6 +25,13 @@ WEIGHTS_FILE = "policy.safetensors"
 KEPT_ADAPTERS = 2
 """Versions of an adapter that lie in a folder and on a server."""
 _ADAPTER = "adapter-"
+_KEEPING_THE_BASE = (True, "gaussian")
+"""Initializations that leave the base as it was; others, such as PiSSA, take from it."""
+_UNKNOWN_TO_ENGINES = (
+    *("use_dora", "rank_pattern", "alpha_pattern", "lora_bias"),
+    *("layer_replication", "target_parameters"),
+)
+"""Settings of LoRA by which vLLM computes otherwise, or not at all."""
 
 
 class WeightsFolder:
@@ -78,9 +85,9 @@ def weights_version(model: torch.nn.Module) -> int:
 def servable_base(model: Any) -> str | None:
     """Return the model that an adapter belongs to, where an engine can add the adapter to it.
 
-    None for anything else than one plain LoRA adapter on the weights of a folder or hub id: merged
-    or reset bases, DoRA, biases, further trained modules, adapted heads and embeddings, and weights
-    that are split among processes.
+    None for anything else than one plain LoRA adapter on the weights of a folder or hub id: merged,
+    reset or otherwise changed bases, DoRA, ranks and scales by layer, biases, further trained
+    modules, adapted heads and embeddings, and weights that are split among processes.
     """
     if not isinstance(model, PeftModel) or len(model.active_adapters) != 1:
         return None
@@ -88,8 +95,9 @@ def servable_base(model: Any) -> str | None:
     base = model.get_base_model()
     is_plain = (
         config.peft_type == PeftType.LORA
-        and not config.use_dora
         and config.bias == "none"
+        and config.init_lora_weights in _KEEPING_THE_BASE
+        and not any(getattr(config, name, None) for name in _UNKNOWN_TO_ENGINES)
         and not any(isinstance(part, AuxiliaryTrainingWrapper) for part in model.modules())
         and not any(
             isinstance(layer, BaseTunerLayer)

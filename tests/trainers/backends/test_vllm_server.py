@@ -349,13 +349,20 @@ def test_a_server_that_was_restarted_gets_the_adapter_again(tmp_path: Path) -> N
             backend.sample(prompts, Sampling(9), seeds=[0, 1], restarts=0)
 
 
-@pytest.mark.parametrize("case", ["no endpoint", "another base", "dora", "merged base", "resets"])
+@pytest.mark.parametrize(
+    "case", ["no endpoint", "another base", "dora", "scales", "pissa", "merged base", "resets"]
+)
 def test_where_an_adapter_alone_would_not_do_merged_weights_are_sent(
     case: str, tmp_path: Path
 ) -> None:
     folder = make_folder(tmp_path / "base")
     other = make_folder(tmp_path / "other")
-    model = adapted(folder, use_dora=case == "dora")
+    settings: dict[str, dict[str, Any]] = {
+        "dora": {"use_dora": True},
+        "scales": {"alpha_pattern": {"q_proj": 32}},
+        "pissa": {"init_lora_weights": "pissa"},
+    }
+    model = adapted(folder, **settings.get(case, {}))
     if case == "merged base":
         model.get_base_model().is_merged = True
     if case == "resets":
