@@ -11,7 +11,7 @@ own samples (GKD, arXiv 2306.13649, section 3.1: no gradient through the samplin
 place of the sum over the vocabulary. A token has no credit for the KL of later ones, unlike in
 MiniLLM (arXiv 2306.08543, equation 3).
 
-The teacher is another model, or the policy that is told what the expert plays: on-policy
+The teacher is another model, or the policy that knows what the expert plays: on-policy
 self-distillation (for agents: arXiv 2602.04942), by the start's weights where `--teacher` names
 them, as in arXiv 2601.18734, and by the present ones where it is `self`, as in arXiv 2601.19897 but
 for its moving mean. No reward is in the loss. Episodes that failed train nothing.
@@ -61,8 +61,8 @@ class AgentDistillTrainer(OnlineTrainer):
 
     def further_plan(self) -> dict[str, str]:
         """Return the teacher's line."""
-        told = ", told the expert's actions" * (self.knowledge is not None)
-        return {"teacher": self.teacher.title + told}
+        knowing = ", knowing the expert's actions" * (self.knowledge is not None)
+        return {"teacher": self.teacher.title + knowing}
 
     def advantages_of(self, batch: dict[str, Any], episodes: EpisodeBatch) -> torch.Tensor:
         """Return (R, T) nats: the teacher's log-probabilities less the policy's, clipped."""
@@ -70,7 +70,7 @@ class AgentDistillTrainer(OnlineTrainer):
         if self.knowledge is not None:
             with self.player.pause():
                 prompts, share = self.knowledge.prompts(self.rows, self.trajectories)
-            self.logged["teacher_told"].append(share)
+            self.logged["teacher_knows"].append(share)
         logps = self.teacher.logps(batch, prompts)
         return -self.measures.kl_to(logps, batch, episodes, whose="teacher_")
 

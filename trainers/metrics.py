@@ -84,7 +84,7 @@ METRICS = (
     Metric("kl_clip_ratio", "clipped KL", ".2%"),
     Metric("teacher_kl", "KL to the teacher", ".4f", line=10),
     Metric("teacher_kl_clip_ratio", "clipped KL to the teacher", ".2%"),
-    Metric("teacher_told", "episodes whose teacher knows the expert", ".1%"),
+    Metric("teacher_knows", "episodes whose teacher knows the expert", ".1%"),
     Metric("grad_norm", "gradient norm", ".3f", viewer=5),
     Metric("learning_rate", "learning rate", ".2e", viewer=6),
     Metric("clip_ratio/region_mean", "clipped", ".1%", viewer=10),

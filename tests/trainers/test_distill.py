@@ -252,7 +252,7 @@ def test_the_teacher_reads_the_experts_actions_and_the_policy_does_not(
     )  # fmt: skip
     trainer.train()
     chat = ChatFormat.from_tokenizer(tokenizer)
-    assert trainer.state.log_history[0]["teacher_told"] == 1
+    assert trainer.state.log_history[0]["teacher_knows"] == 1
     for one in trainer.trajectories:
         assert len(one.turns) == 3 and len(one.traces) == (2 if budgets else 1)
         told = replace(

@@ -26,7 +26,7 @@ KEPT_ADAPTERS = 2
 """Versions of an adapter that lie in a folder and on a server."""
 _ADAPTER = "adapter-"
 _KEEPING_THE_BASE = (True, "gaussian")
-"""Initializations that leave the base as it was; others, such as PiSSA, take from it."""
+"""Initializations that leave the base as it was. Others, such as PiSSA, take from it."""
 _UNKNOWN_TO_ENGINES = (
     *("use_dora", "rank_pattern", "alpha_pattern", "lora_bias"),
     *("layer_replication", "target_parameters"),

@@ -164,18 +164,18 @@ class Knowledge:
             UsageError: the chat template does not keep the instruction where it was.
         """
         experts = self._demonstrations([one.task_id for one in trajectories])
-        told = {
+        knowing = {
             number: self._first_prompts(trajectory, expert)
             for number, (trajectory, expert) in enumerate(zip(trajectories, experts, strict=True))
             if expert is not None and trajectory.turns
         }
         prompts = [
-            exchanged(ids, *told[episode]) if trace is not None and episode in told else ids
+            exchanged(ids, *knowing[episode]) if trace is not None and episode in knowing else ids
             for ids, episode, trace in zip(
                 rows.columns["prompt_ids"], rows.episode_of_row, rows.traces, strict=True
             )
         ]
-        return prompts, len(told) / max(len(trajectories), 1)
+        return prompts, len(knowing) / max(len(trajectories), 1)
 
     def _first_prompts(
         self, trajectory: Trajectory, expert: Trajectory

@@ -41,7 +41,7 @@ def rescored(capsys: pytest.CaptureFixture[str]) -> Told:
     return run
 
 
-def kept(
+def recorded(
     path: Path,
     env_id: str = TEXTCRAFT,
     policy: Any = "expert",
@@ -63,7 +63,7 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file with a success, and with an episode that the turn limit ended."""
     folder = tmp_path_factory.mktemp("genuine")
     episodes = [
-        next(read_jsonl(kept(folder / f"{policy}.jsonl", policy=policy, count=1)))
+        next(read_jsonl(recorded(folder / f"{policy}.jsonl", policy=policy, count=1)))
         for policy in ("expert", "random")
     ]
     assert [episode.success for episode in episodes] == [True, False]
@@ -79,8 +79,8 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_was_played_comes_back_equal(
     env_id: str, policy: str, tmp_path: Path, rescored: Told
 ) -> None:
-    status, told = rescored(kept(tmp_path / "e.jsonl.gz", env_id, policy))
-    assert told.startswith("2 episodes: 2 equal, 0 different, 0 not replayable\nsuccess:")
+    status, printed = rescored(recorded(tmp_path / "e.jsonl.gz", env_id, policy))
+    assert printed.startswith("2 episodes: 2 equal, 0 different, 0 not replayable\nsuccess:")
     assert status == 0
 
 
@@ -88,9 +88,9 @@ def test_what_was_played_comes_back_equal(
 @pytest.mark.parametrize("policy", ["expert", "random"])
 def test_so_does_a_simulators_episode(policy: str, tmp_path: Path, rescored: Told) -> None:
     tasks = ["sciworld_2111", "sciworld_3813"]
-    file = kept(tmp_path / "e.jsonl", "agentgym/SciWorld-v0", policy, tasks=tasks)
-    status, told = rescored(file)
-    assert (status, told.splitlines()[0].partition(",")[0]) == (0, "2 episodes: 2 equal")
+    file = recorded(tmp_path / "e.jsonl", "agentgym/SciWorld-v0", policy, tasks=tasks)
+    status, printed = rescored(file)
+    assert (status, printed.splitlines()[0].partition(",")[0]) == (0, "2 episodes: 2 equal")
 
 
 @pytest.mark.parametrize("env_id", [TEXTCRAFT, "agentgym/BabyAI-v0", "agentgym/Wordle-v0"])
@@ -98,7 +98,7 @@ def test_so_does_a_simulators_episode(policy: str, tmp_path: Path, rescored: Tol
 def test_formats_and_the_originals_mode_are_found_without_a_record(
     env_id: str, action_format: str, compat: str | None, tmp_path: Path, rescored: Told
 ) -> None:
-    file = kept(tmp_path / "e.jsonl", env_id, action_format=action_format, compat=compat)
+    file = recorded(tmp_path / "e.jsonl", env_id, action_format=action_format, compat=compat)
     assert rescored(file)[0] == 0
 
 
@@ -107,10 +107,10 @@ def test_formats_and_the_originals_mode_are_found_without_a_record(
 def test_a_turn_limit_without_a_record_is_read_off_the_episodes(
     policy: str, max_turns: int, tmp_path: Path, rescored: Told
 ) -> None:
-    file = kept(tmp_path / "e.jsonl", policy=policy, count=6, max_turns=max_turns)
-    status, told = rescored(file)
+    file = recorded(tmp_path / "e.jsonl", policy=policy, count=6, max_turns=max_turns)
+    status, printed = rescored(file)
     assert status == 0
-    limits = {line for line in told.splitlines() if "turn limit" in line}
+    limits = {line for line in printed.splitlines() if "turn limit" in line}
     assert all(f"turn limit of {max_turns}," in line for line in limits)
     assert bool(limits) == (max_turns < 33 or policy == "random")
 
@@ -146,10 +146,10 @@ class Spent(Policy):
 def test_an_episode_that_the_policy_ended_is_replayed_to_there(
     tmp_path: Path, rescored: Told
 ) -> None:
-    file = kept(tmp_path / "e.jsonl", policy=Spent(), count=9)
+    file = recorded(tmp_path / "e.jsonl", policy=Spent(), count=9)
     assert [len(episode.turns) for episode in read_jsonl(file)] == [*range(9)]
-    status, told = rescored(file)
-    assert (status, told.partition(",")[0]) == (0, "9 episodes: 9 equal")
+    status, printed = rescored(file)
+    assert (status, printed.partition(",")[0]) == (0, "9 episodes: 9 equal")
     edited = edit(file, tmp_path / "edited.jsonl", lambda one: one.update(truncated_by=None))
     assert "end: stored 'truncated', replayed 'goes on'" in rescored(edited)[1]
 
@@ -159,7 +159,7 @@ def test_several_actions_a_turn_are_read_off_the_prompt(tmp_path: Path, rescored
         return "move forward; turn left; inventory"
 
     env_id = "agentgym/BabyAI-v0"
-    file = kept(tmp_path / "e.jsonl", env_id, twice, action_format="plain", actions_per_turn=3)
+    file = recorded(tmp_path / "e.jsonl", env_id, twice, action_format="plain", actions_per_turn=3)
     assert rescored(file)[0] == 0
 
 
@@ -176,7 +176,7 @@ def test_notes_are_no_part_of_the_action(tmp_path: Path, rescored: Told) -> None
             text = "<think>So.</think>Memory: I hold nothing.\nThought: .\nAction: inventory"
             return [Reply(text, action=notes.action(text)) for _ in episodes]
 
-    file = kept(tmp_path / "e.jsonl", policy=Noting())
+    file = recorded(tmp_path / "e.jsonl", policy=Noting())
     assert rescored(file)[0] == 0
     assert "Memory" not in next(read_jsonl(file)).turns[0].action
 
@@ -190,10 +190,10 @@ def test_an_episode_of_a_wrapper_that_records_is_replayed(tmp_path: Path, rescor
             while not is_over:
                 *_, terminated, truncated, _ = env.step("<think>...</think>inventory")
                 is_over = terminated or truncated
-    status, told = rescored(file)
+    status, printed = rescored(file)
     assert status == 1
-    assert "2 episodes: 1 equal, 0 different, 1 not replayable" in told
-    assert """a time limit ended it; pass""" in told
+    assert "2 episodes: 1 equal, 0 different, 1 not replayable" in printed
+    assert """a time limit ended it; pass""" in printed
     words = ("--env-kwargs", 'TextCraft={"max_episode_steps": 2}')
     first, second = read_jsonl(file)
     write_jsonl(file, [second])
@@ -206,7 +206,7 @@ def test_an_environment_of_ones_own_is_imported_by_the_caller_alone(
     register_helpers()
     env_id = "mine/Rescored-v0"
     file = edit(
-        kept(tmp_path / "e.jsonl", COUNTING_ID),
+        recorded(tmp_path / "e.jsonl", COUNTING_ID),
         tmp_path / "mine.jsonl",
         lambda one: one.update(env_id=env_id),
     )
@@ -216,8 +216,8 @@ def test_an_environment_of_ones_own_is_imported_by_the_caller_alone(
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "REGISTERED", [*registry.REGISTERED])
-    status, told = rescored(file)
-    assert (status, f"--env module:{env_id}" in told) == (1, True)
+    status, printed = rescored(file)
+    assert (status, f"--env module:{env_id}" in printed) == (1, True)
     try:
         assert rescored(file, "--env", f"rescored_game:{env_id}")[0] == 0
     finally:
@@ -280,20 +280,22 @@ def test_an_edit_by_hand_is_listed(
     name: str, genuine: Path, tmp_path: Path, rescored: Told
 ) -> None:
     change, shown = EDITS[name]
-    status, told = rescored(edit(genuine, tmp_path / "edited.jsonl", change))
+    status, printed = rescored(edit(genuine, tmp_path / "edited.jsonl", change))
     assert status == 1
-    assert "2 episodes: 0 equal, 2 different, 0 not replayable" in told
+    assert "2 episodes: 0 equal, 2 different, 0 not replayable" in printed
     for episode in (1, 2):
-        lines = [line for line in told.splitlines() if f"edited.jsonl, episode {episode} (" in line]
-        assert any(shown in line for line in lines), told
+        lines = [
+            line for line in printed.splitlines() if f"edited.jsonl, episode {episode} (" in line
+        ]
+        assert any(shown in line for line in lines), printed
 
 
 def test_a_claimed_success_is_shown_beside_the_replayed_one(
     genuine: Path, tmp_path: Path, rescored: Told
 ) -> None:
     edited = edit(genuine, tmp_path / "edited.jsonl", lambda one: one.update(success=True))
-    status, told = rescored(edited, "--out", tmp_path / "out.json")
-    assert told.endswith("success: claimed 2 of 2 (100.0%), replayed 1 of 2 (50.0%)\n")
+    status, printed = rescored(edited, "--out", tmp_path / "out.json")
+    assert printed.endswith("success: claimed 2 of 2 (100.0%), replayed 1 of 2 (50.0%)\n")
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["success"] == {"claimed": [2, 2], "replayed": [1, 2]}
     (difference,) = written["differences"]
@@ -307,9 +309,9 @@ def test_only_a_few_differences_are_printed_and_all_are_written(
     episodes = list(read_jsonl(genuine)) * 15
     write_jsonl(tmp_path / "many.jsonl", episodes)
     edited = edit(tmp_path / "many.jsonl", tmp_path / "e.jsonl", lambda one: one["turns"].pop(0))
-    _, told = rescored(edited, "--out", tmp_path / "out.json")
-    assert "10 further episodes differ; --out FILE lists all" in told
-    assert "further differences" in told
+    _, printed = rescored(edited, "--out", tmp_path / "out.json")
+    assert "10 further episodes differ; --out FILE lists all" in printed
+    assert "further differences" in printed
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["different"] == len({one["episode"] for one in written["differences"]}) == 30
 
@@ -332,11 +334,11 @@ def test_why_an_episode_cannot_be_replayed_is_told(
     change: dict[str, Any], reason: str, genuine: Path, tmp_path: Path, rescored: Told
 ) -> None:
     edited = edit(genuine, tmp_path / "edited.jsonl", lambda one: one.update(change))
-    status, told = rescored(edited)
+    status, printed = rescored(edited)
     assert status == 1  # nobody can take what was not checked for equal
-    assert "2 episodes: 0 equal, 0 different, 2 not replayable\nnot replayable, 2: " in told
-    assert reason in told
-    assert "success: claimed 1 of 2 (50.0%), replayed 0 of 0" in told
+    assert "2 episodes: 0 equal, 0 different, 2 not replayable\nnot replayable, 2: " in printed
+    assert reason in printed
+    assert "success: claimed 1 of 2 (50.0%), replayed 0 of 0" in printed
 
 
 def test_a_failed_episode_counts_for_nothing(genuine: Path, tmp_path: Path, rescored: Told) -> None:
@@ -344,10 +346,10 @@ def test_a_failed_episode_counts_for_nothing(genuine: Path, tmp_path: Path, resc
         if not one["success"]:
             one.update(status="failed", error="the server has gone")
 
-    status, told = rescored(edit(genuine, tmp_path / "edited.jsonl", fail))
+    status, printed = rescored(edit(genuine, tmp_path / "edited.jsonl", fail))
     assert status == 0
-    assert "not replayable, 1: it failed: the server has gone" in told
-    assert "success: claimed 1 of 1 (100.0%), replayed 1 of 1 (100.0%)" in told
+    assert "not replayable, 1: it failed: the server has gone" in printed
+    assert "success: claimed 1 of 1 (100.0%), replayed 1 of 1 (100.0%)" in printed
 
 
 def test_an_episode_without_completions_is_counted_apart(
@@ -357,8 +359,8 @@ def test_an_episode_without_completions_is_counted_apart(
         for turn in one["turns"]:
             turn["completion"] = ""
 
-    status, told = rescored(edit(genuine, tmp_path / "edited.jsonl", strip))
-    assert (status, "its completions are not recorded" in told) == (1, True)
+    status, printed = rescored(edit(genuine, tmp_path / "edited.jsonl", strip))
+    assert (status, "its completions are not recorded" in printed) == (1, True)
 
 
 def test_what_a_server_noted_of_an_answer_is_not_compared(
@@ -412,9 +414,9 @@ def evaluated(tmp_path: Path) -> Path:
 
 def test_an_evaluation_is_checked_with_its_episodes(evaluated: Path, rescored: Told) -> None:
     for path in (evaluated, evaluated.with_name("episodes.jsonl")):
-        status, told = rescored(path)
-        assert (status, told.partition(",")[0]) == (0, "16 episodes: 16 equal")
-        assert "turn limit" not in told  # the record names it
+        status, printed = rescored(path)
+        assert (status, printed.partition(",")[0]) == (0, "16 episodes: 16 equal")
+        assert "turn limit" not in printed  # the record names it
 
 
 def test_without_the_result_the_caller_gives_the_arguments(
@@ -422,8 +424,11 @@ def test_without_the_result_the_caller_gives_the_arguments(
 ) -> None:
     file = tmp_path / "elsewhere" / "episodes.jsonl"
     write_jsonl(file, read_jsonl(evaluated.with_name("episodes.jsonl")))
-    status, told = rescored(file)
-    assert (status, "pass the arguments that it was made with by --env-kwargs" in told) == (1, True)
+    status, printed = rescored(file)
+    assert (status, "pass the arguments that it was made with by --env-kwargs" in printed) == (
+        1,
+        True,
+    )
     assert rescored(file, "--env-kwargs", 'BabyAI={"list_actions": false}')[0] == 0
 
 
@@ -437,9 +442,9 @@ def test_a_number_of_a_result_that_its_episodes_do_not_give_is_listed(
         value[next(iter(value))] = 0.9
     record[name] = value if isinstance(value, dict) else [0.1, 0.9] if name == "ci95" else 0.9
     evaluated.write_text(json.dumps(record))
-    status, told = rescored(evaluated)
-    assert (status, f"result.json, {name}" in told) == (1, True)
-    assert "16 episodes: 16 equal" in told
+    status, printed = rescored(evaluated)
+    assert (status, f"result.json, {name}" in printed) == (1, True)
+    assert "16 episodes: 16 equal" in printed
 
 
 def test_episodes_that_were_left_out_are_missed_in_the_result(
@@ -447,8 +452,8 @@ def test_episodes_that_were_left_out_are_missed_in_the_result(
 ) -> None:
     file = evaluated.with_name("episodes.jsonl")
     write_jsonl(file, [*read_jsonl(file)][:-1])
-    status, told = rescored(file)
-    assert (status, "result.json, episodes babyai_" in told) == (1, True)
+    status, printed = rescored(file)
+    assert (status, "result.json, episodes babyai_" in printed) == (1, True)
 
 
 def test_a_shorter_limit_than_the_records_is_no_end(evaluated: Path, rescored: Told) -> None:
@@ -460,16 +465,19 @@ def test_a_shorter_limit_than_the_records_is_no_end(evaluated: Path, rescored: T
             one.update(final_observation=last["observation"], score=one["turns"][-1]["score"])
 
     edit(file, file, shorten)
-    status, told = rescored(file)
-    assert (status, "end: stored 'truncated by max_turns', replayed 'goes on'" in told) == (1, True)
+    status, printed = rescored(file)
+    assert (status, "end: stored 'truncated by max_turns', replayed 'goes on'" in printed) == (
+        1,
+        True,
+    )
 
 
 def test_a_recorded_wrapper_is_not_imported_unasked(tmp_path: Path, rescored: Told) -> None:
     words = ["--env", "TextCraft", "--policy", "expert", "--num_tasks", "2"]
     words += ["--wrapper", "wrappers:SuccessReward", "--out", str(tmp_path / "r.json")]
     assert eval_main([*words, "--trajectories", str(tmp_path / "e.jsonl")]) == 0
-    status, told = rescored(tmp_path / "e.jsonl")
-    assert (status, "pass --wrapper wrappers:SuccessReward" in told) == (1, True)
+    status, printed = rescored(tmp_path / "e.jsonl")
+    assert (status, "pass --wrapper wrappers:SuccessReward" in printed) == (1, True)
     assert rescored(tmp_path / "e.jsonl", "--wrapper", "wrappers:SuccessReward")[0] == 0
 
 
@@ -477,16 +485,16 @@ def test_a_folders_runs_and_cells_are_rescored_by_their_records(
     tmp_path: Path, rescored: Told
 ) -> None:
     run, cell = tmp_path / "run" / "trajectories", tmp_path / "cells" / "random"
-    kept(run / "train_000001.jsonl", policy="random", max_turns=5)
-    kept(run.parent / "previous-1" / "trajectories" / "train_000001.jsonl", policy="random")
-    kept(cell / "batch_0000.jsonl", "agentgym/BabyAI-v0", "random", list_actions=False)
+    recorded(run / "train_000001.jsonl", policy="random", max_turns=5)
+    recorded(run.parent / "previous-1" / "trajectories" / "train_000001.jsonl", policy="random")
+    recorded(cell / "batch_0000.jsonl", "agentgym/BabyAI-v0", "random", list_actions=False)
     options = {"action_format": "react", "max_turns": 5, "env_kwargs": None, "env": [TEXTCRAFT]}
     (run.parent / "run.json").write_text(json.dumps({"EnvArguments": options}))
     settings = {"action_format": "react", "env_kwargs": '{"list_actions": false}'}
     record = {"env_id": "agentgym/BabyAI-v0", "max_turns": None, "settings": settings}
     (cell / "cell.json").write_text(json.dumps(record))
-    status, told = rescored(tmp_path)
-    assert (status, told.partition(",")[0]) == (0, "4 episodes: 4 equal")
+    status, printed = rescored(tmp_path)
+    assert (status, printed.partition(",")[0]) == (0, "4 episodes: 4 equal")
 
 
 @pytest.mark.full
