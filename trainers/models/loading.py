@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -19,6 +18,7 @@ from trl import get_peft_config, get_quantization_config
 
 from agentgym_envs.errors import pip_install
 from trainers.models.bases import is_saved_beside
+from trainers.models.cpu_memory import bound_kernel_caches, keep_freed_memory
 from trainers.models.fetched import (
     convert_gguf,
     fetch_smollm2,
@@ -48,10 +48,6 @@ _NAMED = {
     SMOLLM2_TEXTCRAFT: lambda: str(make_smollm2_textcraft()),
 }
 """Functions that return the folder of a named model."""
-KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-"""The environment variables that bound oneDNN's cache of kernels, and ideep's."""
-_MOST_KERNELS = 128
-"""Kernels of a forward and a backward pass with an adapter, with a margin."""
 _ALLOWED = f"{', '.join(MODEL_NAMES)}, a folder, a GGUF file or a Hugging Face id"
 
 
@@ -93,18 +89,6 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
         merged = PeftModel.from_pretrained(model, name).merge_and_unload()
         merged.is_merged = True
         return merged.requires_grad_(True), tokenizer  # peft had frozen the base
-
-
-def bound_kernel_caches() -> None:
-    """Bound the memory of the kernels that a CPU keeps, unless the environment does.
-
-    oneDNN compiles a kernel for each shape of a matrix product and keeps the last 1,024, and ideep,
-    between it and torch, as many again. Turns and episodes have hundreds of lengths, and with AMX a
-    batched product's kernel takes 3 MB. Both numbers are read at the process's first product in
-    bfloat16.
-    """
-    for name in KERNEL_CACHES:
-        os.environ.setdefault(name, str(_MOST_KERNELS))
 
 
 def check_named(name: str) -> None:
@@ -168,7 +152,7 @@ def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple
         if tokenizer is None:
             return model, own
     check_loaded(model)
-    bound_kernel_caches()
+    _set_up_memory(args)
     if tokenizer is None:
         name = getattr(model.config, "_name_or_path", "")
         if not name:
@@ -229,7 +213,7 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
     if quantization is not None:
         kwargs["quantization_config"] = quantization
     _check_template(name, tokenizer)
-    bound_kernel_caches()
+    _set_up_memory(template)
     base = adapter_base(name)
     try:
         with explain_refusals(ImportError):
@@ -241,6 +225,13 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
         raise UsageError(
             f"the weights in {name} are damaged ({error}); remove the folder and make it again"
         ) from error
+
+
+def _set_up_memory(args: Any) -> None:
+    """Set the process's memory up for a model on a CPU, before its first product."""
+    bound_kernel_caches()
+    if not has_accelerator() or getattr(args, "use_cpu", False):
+        keep_freed_memory()
 
 
 def _check_template(name: str, tokenizer: Any) -> None:

@@ -11,15 +11,14 @@ A pass on a CPU keeps its memory small, forward and backward:
 - A pass keeps about 100 bytes for each token, layer and hidden unit. Where that comes to more than
   `LARGEST_ACTIVATIONS`, each layer's are computed again in the backward pass (gradient
   checkpointing), which takes about a third longer.
-- Rows differ in length, so what one pass frees seldom fits the next, and the C library keeps it.
-  `malloc_trim` returns it after every step.
+- Rows differ in length, so what one pass frees seldom fits the next. `give_back_memory` returns it
+  after every step.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -28,6 +27,7 @@ from transformers import TrainerCallback
 from trl.kernels import chunked_logprob
 from trl.trainer import utils
 
+from trainers.models.cpu_memory import give_back_memory
 from trainers.models.loading import computed_in
 from trainers.models.masks import attention_masks, other_kinds
 from trainers.trl_bridge.batch import IGNORED, has_signal, is_mean_over_rows, trim_padding
@@ -229,12 +229,6 @@ class _GiveBackCallback(TrainerCallback):
 
     def on_step_end(self, *_args: Any, **_kwargs: Any) -> None:
         give_back_memory()
-
-
-def give_back_memory() -> None:
-    """Give free memory back to the system. Does nothing where the C library is not glibc."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import os
-import platform
-import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +14,6 @@ from trainers.trl_bridge import passes as cpu_passes
 from trainers.trl_bridge import run
 from trainers.trl_bridge.passes import (
     checkpoint_large_passes,
-    give_back_memory,
     small_tiles,
 )
 
@@ -121,25 +116,6 @@ def test_a_trainer_checkpoints_by_the_size_of_a_pass_unless_it_always_does(
         if (trainer := scripted(PLAYED, gradient_checkpointing=choice, **OPTIONS))
     }
     assert hooks == {False: 1, True: 0}
-
-
-def memory_in_use() -> int:
-    """Return the process's resident bytes."""
-    pages = Path("/proc/self/statm").read_text().split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
-def test_memory_that_is_free_is_given_back() -> None:
-    draw = random.Random(0)
-    kept = []
-    for _ in range(40):  # what is kept lies between what is freed
-        freed = [torch.ones(draw.randrange(1_000, 2_000_000)) for _ in range(20)]
-        kept.append(torch.ones(20_000))
-        del freed
-    before = memory_in_use()
-    give_back_memory()
-    assert before - memory_in_use() > 20e6
 
 
 def test_a_trainer_gives_memory_back_around_each_optimizer_step(
