@@ -8,7 +8,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -199,6 +199,12 @@ class ActionVerb:
             return text
         kind = "an int" if parameter in self.integers else "a str"
         raise InvalidAction(f"{self.name}: {parameter} must be {kind}, got {shown(value)}.")
+
+
+def unknown_action(action: str, verbs: Iterable[ActionVerb]) -> str:
+    """Say that an action is none of an environment's, and which it has."""
+    forms = ", ".join(verb.form for verb in verbs)
+    return f"{clipped(action, 100)!r} is no action; write one of: {forms}."
 
 
 def shown(value: Any) -> str:

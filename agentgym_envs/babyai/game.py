@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agentgym_envs.actions import ActionVerb
+from agentgym_envs.actions.verbs import unknown_action
 from agentgym_envs.babyai import skills
 from agentgym_envs.babyai.describe import Names, View, described
 from agentgym_envs.babyai.expert import Expert, SingleMoveExpert
@@ -92,6 +93,10 @@ class DefaultGame(Game):
             return Outcome(f"You can do this now.{self._action_line()}")
         try:
             moves = self._action_set.moves(self.view, action)
+        except skills.UnknownAction as error:
+            if self._list_actions:
+                return self._refused(str(error))
+            return Outcome.invalid(unknown_action(action, self._action_set.verbs[:-1]))
         except InvalidAction as error:
             return self._refused(str(error))
         self._news = ""

@@ -38,7 +38,7 @@ SUBTASKS: dict[str, str] = {
     "BabyAI-SynthLoc-v0": "SynthLoc",
 }
 
-SOURCE = f"minigrid-{minigrid.__version__}/v1"
+SOURCE = f"minigrid-{minigrid.__version__}/v2"
 
 # minigrid 3.2 renamed these; the arguments give the same grids and missions as before.
 _MOVED: dict[str, tuple[str, dict[str, Any]]] = {

@@ -48,7 +48,12 @@ VERBS: tuple[ActionVerb, ...] = (
     _CHECK_VERB,
 )
 
-_UNKNOWN = "There is no such action."
+
+class UnknownAction(InvalidAction):
+    """An action is none of the environment's."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such action.")
 
 
 def normalise(action: str) -> str:
@@ -117,7 +122,7 @@ def moves(view: View, action: str) -> list[int]:
             if isinstance(sighting, str):
                 raise InvalidAction(sighting)
             return skill(view, sighting)
-    raise InvalidAction(_UNKNOWN)
+    raise UnknownAction
 
 
 def passes_door(action: str) -> bool:
@@ -252,7 +257,7 @@ def _available_single_moves(view: View) -> list[str]:
 def _single_moves(view: View, action: str) -> list[int]:
     move = _SINGLE_MOVES.get("move forward" if action == "go forward" else action)
     if move is None:
-        raise InvalidAction(_UNKNOWN)
+        raise UnknownAction
     return move(view)
 
 

@@ -24,7 +24,7 @@ from agentgym_envs.actions import (
     strip_thinking,
 )
 from agentgym_envs.actions.compat import StrippedTextParser
-from agentgym_envs.actions.verbs import clipped
+from agentgym_envs.actions.verbs import unknown_action
 from agentgym_envs.arguments import checked_options, text_or_file, whole_number
 from agentgym_envs.core.checks import (
     check_attributes,
@@ -218,8 +218,7 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
             arguments = verb.read(action)
             if arguments is not None:
                 return self.play(verb.name, **arguments)
-        forms = ", ".join(verb.form for verb in self.verbs)
-        return Outcome.invalid(f"{clipped(action, 100)!r} is no action; write one of: {forms}.")
+        return Outcome.invalid(unknown_action(action, self.verbs))
 
     def reject(self, completion: str, error: InvalidAction) -> Outcome:
         """Answer a completion that holds no action."""

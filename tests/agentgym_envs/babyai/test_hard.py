@@ -62,8 +62,11 @@ def test_unlisted_actions_are_in_no_observation():
         observation, _, _, _, info = env.step(action)
         assert info["available_actions"] is None
         shown.append(observation)
+    refused = shown.pop(3)
     assert "vailable" not in " ".join(shown)
-    assert "There is no such action." in shown[3]
+    forms = "is no action; write one of: turn left, turn right, "
+    assert shown[2].startswith(f"'fly' {forms}")
+    assert refused.startswith(f"'check available actions' {forms}") and "check" not in refused[25:]
     assert "check_available_actions" not in [verb.name for verb in env.verbs]
     assert "toggle and go through <door>" in env.instructions
 
