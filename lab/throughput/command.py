@@ -42,8 +42,11 @@ GROUPS: dict[str, tuple[str, str]] = {
     "heap": ("lab.throughput.heap", "heap_rows"),
     "language_model": ("lab.throughput.language_model", "language_model_rows"),
 }
-"""Imported when they are run: only `rollout`, `overlap`, `async`, `scheduler`, `update`, `heap`
-and `language_model` need the train extra."""
+"""Imported when they are run.
+
+Only `rollout`, `overlap`, `async`, `scheduler`, `update`, `heap` and `language_model` need the
+train extra.
+"""
 _ASKED_FOR = {"language_model", "ray", "async"}
 """Measurements that run only by name, as they fetch a model or need Ray or vLLM."""
 
