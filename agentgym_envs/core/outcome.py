@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 INFO_KEYS: tuple[str, ...] = (
@@ -41,6 +41,12 @@ A line of JSON for each ruling, with the question and the answer; it is in the r
 episode.
 """
 
+CONVERSATION_KEY = "conversation"
+"""Optional key of `info`, a `Conversation`: all that the policy reads, in memory only.
+
+It stands in place of the turns so far, for environments whose turns are no one conversation.
+"""
+
 UNSCORED = "nobody could tell whether the task was done; it needs a judge"
 """The error of such a record."""
 
@@ -58,6 +64,28 @@ class _NoInfo(dict[str, Any]):
 
 
 _NO_INFO = _NoInfo()
+
+
+class Conversation(NamedTuple):
+    """A conversation that the policy goes on with.
+
+    Attributes:
+        instruction: the system's message; empty where there is none.
+        observations: (n + 1) the user's messages; the policy answers the last one.
+        turns: (n) the policy's messages in between: a turn's number, or the text of a message that
+            is none of its turns.
+    """
+
+    instruction: str
+    observations: tuple[str, ...]
+    turns: tuple[int | str, ...] = ()
+
+    def texts(self, answers: Sequence[str]) -> list[str]:
+        """List the texts of all messages, given those of the policy's turns."""
+        texts = [self.instruction] * bool(self.instruction)
+        for turn, observation in zip(("", *self.turns), self.observations, strict=True):
+            texts += [answers[turn] if isinstance(turn, int) else turn, observation]
+        return [text for text in texts if text]
 
 
 class Outcome(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agentgym_envs.actions import strip_thinking
+from agentgym_envs.core import CONVERSATION_KEY
 from agentgym_envs.trajectories.trajectory import Trajectory
 
 
@@ -16,14 +17,16 @@ class View:
     Attributes:
         observations: (n + 1) the user's messages; the policy answers the last one.
         turns: (n) the policy's turns in between, by their numbers in the episode; None is an empty
-            one, in place of omitted turns.
+            one, in place of omitted turns, and a text is one that the policy did not write.
+        instruction: stands for the episode's own, if it is not None.
 
     Raises:
         ValueError: there is not one observation more than there are turns.
     """
 
     observations: tuple[str, ...]
-    turns: tuple[int | None, ...] = ()
+    turns: tuple[int | str | None, ...] = ()
+    instruction: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.observations) != len(self.turns) + 1:
@@ -32,6 +35,17 @@ class View:
                 f"observations and {len(self.turns)} turns; the last observation is what the "
                 "policy answers"
             )
+
+    def system_prompt(self, episode: Trajectory) -> str:
+        """Return the instruction that the turn reads."""
+        return episode.system_prompt if self.instruction is None else self.instruction
+
+    def completions(self, episode: Trajectory) -> list[str]:
+        """Return the texts of `turns`, empty ones for those that are omitted."""
+        played = episode.turns
+        return [
+            played[turn].completion if isinstance(turn, int) else turn or "" for turn in self.turns
+        ]
 
 
 @runtime_checkable
@@ -108,8 +122,17 @@ def next_view(history: History, episode: Trajectory) -> View:
 
     Raises:
         TypeError: the history returned something else than a `View` of texts.
-        ValueError: it shows a turn that was not played.
+        ValueError: it shows a turn that was not played, or the environment shows a conversation of
+            its own and the history is not the default.
     """
+    conversation = episode.info.get(CONVERSATION_KEY)
+    if conversation is not None:
+        if history != LastTurns():
+            raise ValueError(
+                f"{episode.env_id} writes the whole conversation of each turn, got the history "
+                f"{history!r:.80}; leave `history` and `keep_last_turns` out"
+            )
+        return View(conversation.observations, conversation.turns, conversation.instruction)
     view: Any = history.view(episode)
     name = type(history).__name__
     if not isinstance(view, View) or not all(isinstance(text, str) for text in view.observations):
@@ -118,7 +141,7 @@ def next_view(history: History, episode: Trajectory) -> View:
             "View((text,)) for one message"
         )
     for turn in view.turns:
-        if turn is not None and not 0 <= turn < len(episode.turns):
+        if isinstance(turn, int) and not 0 <= turn < len(episode.turns):
             raise ValueError(
                 f"{name}.view shows turn {turn} of an episode of {len(episode.turns)} turns; they "
                 "are counted from 0, and None stands for omitted turns"

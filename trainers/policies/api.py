@@ -293,9 +293,9 @@ def _messages(trajectory: Trajectory, history: History) -> list[dict[str, str]]:
     """Return the messages of a request, from the next turn's view of the episode."""
     trajectory = trajectory.whole()
     view = next_view(history, trajectory)
-    texts = [("system", trajectory.system_prompt)] if trajectory.system_prompt else []
-    for observation, turn in zip(view.observations, view.turns, strict=False):
-        completion = "" if turn is None else trajectory.turns[turn].completion
+    instruction, completions = view.system_prompt(trajectory), view.completions(trajectory)
+    texts = [("system", instruction)] if instruction else []
+    for observation, completion in zip(view.observations, completions, strict=False):
         texts += [("user", observation), ("assistant", completion or _OMITTED)]
     texts.append(("user", view.observations[-1]))
     return [{"role": role, "content": content} for role, content in texts]

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from agentgym_envs.actions import strip_thinking
-from agentgym_envs.core import UNSCORED, UNSCORED_KEY
+from agentgym_envs.core import CONVERSATION_KEY, UNSCORED, UNSCORED_KEY
 from agentgym_envs.errors import EnvFailure
 from agentgym_envs.trajectories.trajectory import Status, Trajectory
 from trainers.rollout.branching import Branch
@@ -325,6 +325,11 @@ class Batch:
         # then it draws other numbers, for its own actions may break it.
         key = 1 + index + len(self._task_ids) * max(0, self._retries.counts[index] - 1)
         env_id = group.env_ids[slot]
+        conversation = info.get(CONVERSATION_KEY)
+        if conversation is None:
+            instruction = self._policy.instruction(env_id, group.system_prompts[slot])
+        else:
+            instruction = conversation.instruction
         trajectory = Trajectory(
             env_id=env_id,
             task_id=info.get("task_id", str(self._task_ids[index])),
@@ -332,10 +337,11 @@ class Batch:
             split=info.get("split", ""),
             source=info.get("source", ""),
             goal=info.get("goal", ""),
-            system_prompt=self._policy.instruction(env_id, group.system_prompts[slot]),
+            system_prompt=instruction,
             final_observation=observation,
             policy=self._policy.name,
             global_step=self._steps[index],
+            info=info,
             prefix=info.get(PREFIX, []),
         )
         if index in self._branches:

@@ -195,9 +195,12 @@ class ChatFormat:
         Returns:
             (P,) ids; those of the turns in view are as they were sampled.
         """
-        ids = self.prompt_ids(trajectory.system_prompt, view.observations[0])
+        ids = self.prompt_ids(view.system_prompt(trajectory), view.observations[0])
         for turn, observation in zip(view.turns, view.observations[1:], strict=True):
-            own = [] if turn is None else sampled[turn]
+            if isinstance(turn, str):
+                own = self.action_ids(turn)
+            else:
+                own = [] if turn is None else sampled[turn]
             closed = bool(own) and own[-1] in self.stop_ids
             ids += own + self.observation_ids(observation, closed=closed)
         return ids
@@ -392,10 +395,8 @@ class RenderedChat(ChatFormat):
         self, trajectory: Trajectory, view: View, sampled: Sequence[list[int]]
     ) -> list[int]:
         """Render a turn's view, as in `ChatFormat.view_ids`, with the turns' texts."""
-        completions = [
-            "" if turn is None else trajectory.turns[turn].completion for turn in view.turns
-        ]
-        return self.conversation_ids(trajectory.system_prompt, view.observations, completions)
+        instruction = view.system_prompt(trajectory)
+        return self.conversation_ids(instruction, view.observations, view.completions(trajectory))
 
     def prompt_ids(self, system_prompt: str, observation: str) -> list[int]:
         """Encode the start of a conversation, up to where the policy's first turn begins."""

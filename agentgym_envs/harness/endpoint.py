@@ -1,0 +1,213 @@
+"""An OpenAI-compatible endpoint on this machine, whose answers the policies of episodes write."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+from agentgym_envs.harness.requests import (
+    POLICY,
+    BadRequest,
+    ChatRequest,
+    answer,
+    events,
+    read_request,
+)
+
+
+class Endpoint(NamedTuple):
+    """The address at which an agent reaches the policy of its episode.
+
+    Attributes:
+        base_url: ends in `/v1`; a client's `base_url`.
+        api_key: names the episode; a client's `api_key`.
+        model: a name for clients that need one. Any will do.
+    """
+
+    base_url: str
+    api_key: str
+    model: str = POLICY
+
+
+class Ended(NamedTuple):
+    """The agent has ended.
+
+    Attributes:
+        result: what it returned.
+        error: what it raised.
+    """
+
+    result: Any = None
+    error: Exception | None = None
+
+
+class Pending(NamedTuple):
+    """A request that waits for its answer."""
+
+    request: ChatRequest
+    answers: SimpleQueue[str | BadRequest]
+
+
+class Session:
+    """One episode's agent and its requests.
+
+    Args:
+        run: the agent. It is called in a thread with the endpoint.
+
+    Attributes:
+        endpoint: the agent's.
+    """
+
+    def __init__(self, run: Callable[[Endpoint], Any]) -> None:
+        self._arrived: SimpleQueue[Pending | Ended] = SimpleQueue()
+        self._over = ""
+        self._lock = threading.Lock()
+        server = _server()
+        self.endpoint = Endpoint(server.base_url, secrets.token_hex(16))
+        server.sessions[self.endpoint.api_key] = self
+        threading.Thread(target=self._run, args=(run,), name="agent", daemon=True).start()
+
+    def wait(self, seconds: float) -> Pending | Ended:
+        """Return the next request, or the agent's end.
+
+        Raises:
+            TimeoutError: there is neither within so many seconds.
+        """
+        try:
+            return self._arrived.get(timeout=seconds)
+        except Empty:
+            raise TimeoutError(
+                f"the agent sent no request for {seconds:g} seconds, and did not end"
+            ) from None
+
+    def ask(self, request: ChatRequest) -> str:
+        """Return the policy's answer to a request, from the thread of its connection.
+
+        Raises:
+            BadRequest: the episode is over.
+        """
+        pending = Pending(request, SimpleQueue())
+        with self._lock:
+            if self._over:
+                raise over(self._over)
+            self._arrived.put(pending)
+        text = pending.answers.get()
+        if isinstance(text, BadRequest):
+            raise text
+        return text
+
+    def close(self, reason: str) -> None:
+        """Refuse the agent's requests from now on, for a reason in words."""
+        with self._lock:
+            self._over = reason
+        try:
+            while True:
+                arrived = self._arrived.get_nowait()
+                if isinstance(arrived, Pending):
+                    arrived.answers.put(over(reason))
+        except Empty:
+            pass
+
+    def _run(self, run: Callable[[Endpoint], Any]) -> None:
+        try:
+            ended = Ended(run(self.endpoint))
+        except Exception as error:
+            ended = Ended(error=error)
+        _server().sessions.pop(self.endpoint.api_key, None)
+        self._arrived.put(ended)
+
+
+def over(reason: str) -> BadRequest:
+    """Return the answer to a request of an episode that is over."""
+    return BadRequest(f"the episode is over: {reason}", code="episode_over")
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves the sessions of one process, each by its key."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.sessions: dict[str, Session] = {}
+        self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
+        threading.Thread(target=self.serve_forever, name="endpoint", daemon=True).start()
+
+
+_servers: dict[int, _Server] = {}
+_opening = threading.Lock()
+
+
+def _server() -> _Server:
+    """Return the server of this process. A fork opens its own."""
+    with _opening:
+        return _servers.get(os.getpid()) or _servers.setdefault(os.getpid(), _Server())
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one connection's requests."""
+
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_POST(self) -> None:
+        """Answer a chat completion."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        try:
+            if not self.path.endswith("/chat/completions"):
+                raise self._not_found()
+            session = self._session()
+            request = read_request(body)
+            text = session.ask(request)
+        except BadRequest as error:
+            self._send(error.status, json.dumps(error.to_json()).encode())
+            return
+        number = len(request.messages)
+        if request.stream:
+            self._send(200, events(text, number), kind="text/event-stream")
+        else:
+            self._send(200, json.dumps(answer(text, number)).encode())
+
+    def do_GET(self) -> None:
+        """List the one model."""
+        try:
+            if not self.path.endswith("/models"):
+                raise self._not_found()
+            self._session()
+        except BadRequest as error:
+            self._send(error.status, json.dumps(error.to_json()).encode())
+            return
+        model = {"id": POLICY, "object": "model", "created": 0, "owned_by": "agentgym"}
+        self._send(200, json.dumps({"object": "list", "data": [model]}).encode())
+
+    def _session(self) -> Session:
+        key = (self.headers.get("Authorization") or "").removeprefix("Bearer ").strip()
+        session = self.server.sessions.get(key)
+        if session is None:
+            raise BadRequest(
+                "no episode has this API key; take the one that `run` is given",
+                status=401,
+                code="invalid_api_key",
+            )
+        return session
+
+    def _not_found(self) -> BadRequest:
+        message = f"there is no {self.path}; there are /v1/chat/completions and /v1/models"
+        return BadRequest(message, status=404, code="not_found")
+
+    def _send(self, status: int, body: bytes, *, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args: Any) -> None:
+        """Print no line for each request."""
