@@ -177,7 +177,7 @@ test-browser: $(VENV)/.browser  ## Run the tests that need a real browser (half 
 	PYTHON=$(PYTHON) .ci/partner official
 
 .PHONY: test-partner
-test-partner:  ## Run the tests with a partner's own package: NAME=adapters, agentgym, envs, eval, nemo-gym, newest-trl, official, ray, serve, textworld or verifiers
+test-partner:  ## Run the tests with a partner's own package: NAME=adapters, agentgym, envs, eval, harness, nemo-gym, newest-trl, official, ray, serve, textworld or verifiers
 	$(check_python)
 	PYTHON=$(PYTHON) .ci/partner $(NAME)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn, TypedDict
 
 INFO_KEYS: tuple[str, ...] = (
     "task_id",  # str
@@ -66,7 +66,7 @@ class _NoInfo(dict[str, Any]):
 _NO_INFO = _NoInfo()
 
 
-class Conversation(NamedTuple):
+class Conversation(TypedDict):
     """A conversation that the policy goes on with.
 
     Attributes:
@@ -77,15 +77,8 @@ class Conversation(NamedTuple):
     """
 
     instruction: str
-    observations: tuple[str, ...]
-    turns: tuple[int | str, ...] = ()
-
-    def texts(self, answers: Sequence[str]) -> list[str]:
-        """List the texts of all messages, given those of the policy's turns."""
-        texts = [self.instruction] * bool(self.instruction)
-        for turn, observation in zip(("", *self.turns), self.observations, strict=True):
-            texts += [answers[turn] if isinstance(turn, int) else turn, observation]
-        return [text for text in texts if text]
+    observations: list[str]
+    turns: list[int | str]
 
 
 class Outcome(NamedTuple):

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint on this machine, whose answers the policies of episodes write."""
+"""An OpenAI-compatible endpoint on this machine, answered by the policies of episodes."""
 
 from __future__ import annotations
 

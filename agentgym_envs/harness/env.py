@@ -1,4 +1,4 @@
-"""An agent with a loop, prompts and tools of its own as an environment, whose policy is the model.
+"""An agent with a loop and prompts of its own as an environment. The policy is its model.
 
 The agent calls the model over OpenAI's chat completions, as it does anyway. A request is an
 observation, the answer to it an action. So every trainer, credit method and backend trains the
@@ -11,6 +11,7 @@ from abc import abstractmethod
 from numbers import Real
 from typing import Any
 
+from agentgym_envs.actions import ActionVerb
 from agentgym_envs.actions.compat import WholeTextParser
 from agentgym_envs.arguments import positive_seconds
 from agentgym_envs.core import CONVERSATION_KEY, VERDICT_KEY, Conversation, Outcome, TextEnv
@@ -18,7 +19,6 @@ from agentgym_envs.core.tasks import TaskSpec
 from agentgym_envs.errors import EnvCodeError, EnvFailure, InvalidAction, described
 from agentgym_envs.harness.endpoint import Ended, Endpoint, Pending, Session, over
 
-_NO_LIMIT = 1_000_000_000
 _SPENT = "its turns are spent"
 
 
@@ -31,10 +31,7 @@ class HarnessEnv(TextEnv):
 
     Args:
         agent_timeout: seconds within which the agent sends its next request or ends.
-        turns_left: observations say in the last three turns which turn it is; not here by default,
-            since the agent writes the messages.
-        max_observation: characters of the longest observation in the record. The policy reads the
-            whole conversation.
+        turns_left: as in `TextEnv`, where it is the default. Here the agent writes the messages.
         **kwargs: as `TextEnv`. `action_format` is `"plain"`.
 
     Raises:
@@ -42,19 +39,18 @@ class HarnessEnv(TextEnv):
     """
 
     instructions = "The agent writes the messages."
-    verbs = ()
+    verbs = (ActionVerb("write", "{text}", "Answer the messages.", free_text=("text",)),)
     default_max_turns = 50
-    default_max_observation = _NO_LIMIT
+    default_max_observation = 1_000_000_000  # of the record: the policy reads the conversation
 
     def __init__(
         self,
         *,
         agent_timeout: float = 600.0,
         turns_left: bool = False,
-        max_observation: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(turns_left=turns_left, max_observation=max_observation, **kwargs)
+        super().__init__(turns_left=turns_left, **kwargs)
         if self.action_format != "plain":
             raise ValueError(
                 f"{type(self).__name__}: the agent reads answers itself, got action_format="
@@ -65,7 +61,7 @@ class HarnessEnv(TextEnv):
         self._session: Session | None = None
         self._pending: Pending | None = None
         self._answers: list[str] = []
-        self._conversation = Conversation("", ("",))
+        self._conversation = Conversation(instruction="", observations=[""], turns=[])
 
     @abstractmethod
     def run(self, task: TaskSpec, endpoint: Endpoint) -> float | None:
@@ -165,20 +161,20 @@ class HarnessEnv(TextEnv):
         return Outcome("", reward, terminated=True, success=reward == 1.0, score=reward)
 
     def _read(self, pending: Pending) -> str:
-        """Note a request's conversation, and return the text of what is new in it."""
-        before, own = self._conversation, len(self._answers)
-        self._conversation = conversation = read_conversation(
-            pending.request.messages, self._answers
-        )
-        goes_on = (
-            own > 0
-            and conversation.instruction == before.instruction
-            and conversation.observations[:-1] == before.observations
-            and conversation.turns == (*before.turns, own - 1)
-        )
-        if goes_on:
-            return conversation.observations[-1]
-        return "\n\n".join(conversation.texts(self._answers))
+        """Keep a request's conversation, and return the text of its new messages."""
+        before, answers = self._conversation, self._answers
+        read = self._conversation = read_conversation(pending.request.messages, answers)
+        *earlier, new = read["observations"]
+        if answers and (read["instruction"], earlier, read["turns"]) == (
+            before["instruction"],
+            before["observations"],
+            [*before["turns"], len(answers) - 1],
+        ):
+            return new
+        texts = [read["instruction"]]
+        for turn, observation in zip(("", *read["turns"]), read["observations"], strict=True):
+            texts += [answers[turn] if isinstance(turn, int) else turn, observation]
+        return "\n\n".join(text for text in texts if text)
 
 
 def read_conversation(messages: tuple[tuple[str, str], ...], answers: list[str]) -> Conversation:
@@ -203,5 +199,7 @@ def read_conversation(messages: tuple[tuple[str, str], ...], answers: list[str])
             first = first if turn is None else turn + 1
             observations.append([])
     return Conversation(
-        "\n\n".join(instruction), tuple("\n\n".join(part) for part in observations), tuple(turns)
+        instruction="\n\n".join(instruction),
+        observations=["\n\n".join(part) for part in observations],
+        turns=turns,
     )

@@ -17,7 +17,7 @@ _NOT_SERVED = {
     "logprobs": "they are kept in the episode's trace",
     "audio": "the policy writes text",
 }
-"""Parameters that would change what an answer is, with a remedy."""
+"""Parameters that change the kind of the answer, each with a remedy."""
 
 
 class BadRequest(Exception):

@@ -132,7 +132,11 @@ def next_view(history: History, episode: Trajectory) -> View:
                 f"{episode.env_id} writes the whole conversation of each turn, got the history "
                 f"{history!r:.80}; leave `history` and `keep_last_turns` out"
             )
-        return View(conversation.observations, conversation.turns, conversation.instruction)
+        return View(
+            tuple(conversation["observations"]),
+            tuple(conversation["turns"]),
+            conversation["instruction"],
+        )
     view: Any = history.view(episode)
     name = type(history).__name__
     if not isinstance(view, View) or not all(isinstance(text, str) for text in view.observations):

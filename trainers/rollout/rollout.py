@@ -329,7 +329,7 @@ class Batch:
         if conversation is None:
             instruction = self._policy.instruction(env_id, group.system_prompts[slot])
         else:
-            instruction = conversation.instruction
+            instruction = conversation["instruction"]
         trajectory = Trajectory(
             env_id=env_id,
             task_id=info.get("task_id", str(self._task_ids[index])),

@@ -19,6 +19,11 @@ from tests.agentgym_envs.harness.agents import (
     post,
 )
 
+
+def conversation(instruction: str, observations: list[str], *turns: int | str) -> Conversation:
+    return Conversation(instruction=instruction, observations=observations, turns=[*turns])
+
+
 SYSTEM, HELLO = message("system", "Be brief."), message("user", "Hello.")
 FIRST = [SYSTEM, HELLO]
 SECOND = [*FIRST, message("assistant", "{0}"), message("user", "And now?")]
@@ -34,10 +39,10 @@ def test_a_request_is_an_observation_and_the_answer_to_it_an_action() -> None:
     env = scripted(FIRST, SECOND, reward=0.5)
     observation, info = env.reset(options={"task_id": 3})
     assert observation == "Be brief.\n\nHello."
-    assert info[CONVERSATION_KEY] == Conversation("Be brief.", ("Hello.",))
+    assert info[CONVERSATION_KEY] == conversation("Be brief.", ["Hello."])
     observation, reward, terminated, _, info = env.step("Hi.")
     assert (observation, reward, terminated) == ("And now?", 0.0, False)
-    assert info[CONVERSATION_KEY] == Conversation("Be brief.", ("Hello.", "And now?"), (0,))
+    assert info[CONVERSATION_KEY] == conversation("Be brief.", ["Hello.", "And now?"], 0)
     _, reward, terminated, truncated, info = env.step("<think>So?</think>Bye.")
     assert (reward, terminated, truncated) == (0.5, True, False)
     assert info["score"] == 0.5 and not info["success"]
@@ -52,9 +57,9 @@ def test_a_rewritten_history_is_read_as_it_is() -> None:
     shown = [env.step(answer) for answer in ("x", "y", "z", "w")]
     assert shown[1][0] == "Be brief.\n\nHello.\n\nSomething else.\n\nGo on."
     assert [info[CONVERSATION_KEY] for *_, info in shown[1:]] == [
-        Conversation("Be brief.", ("Hello.", "Go on."), ("Something else.",)),
-        Conversation("Sum up.", ("He said x, then y.",)),
-        Conversation("Be brief.", ("Hello.", "And now?", "a\n\nb"), (0, 1)),
+        conversation("Be brief.", ["Hello.", "Go on."], "Something else."),
+        conversation("Sum up.", ["He said x, then y."]),
+        conversation("Be brief.", ["Hello.", "And now?", "a\n\nb"], 0, 1),
     ]
     *_, info = env.step("end")
     assert info["success"]
@@ -78,7 +83,7 @@ def test_answers_are_streamed_and_end_before_a_stop() -> None:
     assert env.reset(options={"task_id": 0})[0] == "Hello."
     observation, *_, info = env.step("one line\nand more")
     assert observation == "Well?"
-    assert info[CONVERSATION_KEY].turns == (0,)  # though the text that the agent has is cut
+    assert info[CONVERSATION_KEY]["turns"] == [0]  # though the text that the agent has is cut
     assert env.step("yes")[4]["success"]
 
 
@@ -173,14 +178,14 @@ def test_an_agent_whose_turns_are_spent_may_return_what_it_has_come_to() -> None
 
 
 def test_the_agent_of_an_episode_that_is_left_is_refused() -> None:
-    env, agents = scripted(FIRST, SECOND), threading.active_count()
+    env, before = scripted(FIRST, SECOND), set(threading.enumerate())
     for _ in range(5):
         env.reset(options={"task_id": 0})
+    agents = [t for t in set(threading.enumerate()) - before if t.name == "agent"]
     env.close()
-    for thread in threading.enumerate():
-        if thread.name == "agent":
-            thread.join(timeout=10)
-    assert threading.active_count() <= agents + 2
+    for agent in agents:
+        agent.join(timeout=10)
+    assert agents and not any(agent.is_alive() for agent in agents)
 
 
 class Silent(ToyHarness):
