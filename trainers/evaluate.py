@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from agentgym_envs.content.files import COMPRESSED
 from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
@@ -34,6 +34,8 @@ from trainers.runs.folder import model_step
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import run_record
 from wrappers import HorizonSchedule
+
+Result = TypeVar("Result")
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 
@@ -201,32 +203,30 @@ def main(argv: list[str] | None = None) -> int:
         )
     require_output_file(policy, measure)
 
-    def show(result: EvalResult, _episodes: Sequence[Trajectory]) -> EvalResult:
-        print(result)
-        for baseline in _baselines(env, result):
-            print(f"strongest baseline, {baseline}")
-        return result
-
     environments = open_environments(env, policy)
-    measured(show, environments, budgets, policy, measure, command="eval")
+    result = measured(lambda result, _: result, environments, budgets, policy, measure, "eval")
+    print(result)
+    for baseline in _baselines(env, result):
+        print(f"strongest baseline, {baseline}")
     environments.close()
     return 0
 
 
 def measured(
-    show: Callable[[EvalResult, Sequence[Trajectory]], Any],
+    made: Callable[[EvalResult, Sequence[Trajectory]], Result],
     environments: Environments,
     budgets: EpisodeArguments,
     policy: PolicyArguments,
     measure: MeasureArguments,
-    *,
     command: str,
+    *,
     schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
-) -> None:
-    """Play the tasks of a command, and write the files that it names.
+) -> Result:
+    """Play the tasks of a command, write the files that it names, and return its result.
 
-    `show` prints the result, and returns a dataclass with `run` and `save` for `measure.out`. With
-    the `schedule` of a horizon the episodes are those of a run's first step.
+    `made` makes the result of the evaluation and its episodes: a dataclass with `run` and `save`,
+    for `measure.out`. With the `schedule` of a horizon the episodes are those of a run's first
+    step.
     """
     env = environments.args
     check_backend(policy, budgets)
@@ -267,12 +267,13 @@ def measured(
             on_trajectories=write,
             finished=watch.finished,
         )
-        shown = show(result, episodes)
+        own: Any = made(result, episodes)
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command=command, seed=seeds[0], configs=configs)
-            watch.write(measure.out, partial(replace(shown, run=record).save, measure.out))
+            watch.write(measure.out, partial(replace(own, run=record).save, measure.out))
         watch.forget()
+    return cast(Result, own)
 
 
 def _baselines(env: EnvArguments, result: EvalResult) -> list[Baseline]:

@@ -43,7 +43,7 @@ NOT_OF_TRAINING = frozenset(
 """Options of this command alone."""
 OF_IMITATION = (
     *("config", "env", "mix", "env_kwargs", "action_format", "wrapper", "tasks", "max_turns"),
-    *("actions_per_turn", "chat_template", "chat_template_kwargs", "dtype"),
+    *("actions_per_turn", "max_tokens_per_turn", "chat_template", "chat_template_kwargs", "dtype"),
 )
 """Options that SFT on expert episodes shares."""
 
@@ -137,21 +137,22 @@ def main(argv: list[str] | None = None) -> int:
         words=words,
     )
     if measure.data:
-        result = _print(report(data))
+        result = report(data)
         if measure.out is not None:
             configs, seed = [env, budgets], measure.seed_list[0]
             record = run_record(command="headroom", seed=seed, configs=configs)
             replace(result, run=record).save(measure.out)
     else:
-        measured(
-            lambda _, episodes: _print(report(episodes)),
+        result = measured(
+            lambda _, episodes: report(episodes),
             environments,
             budgets,
             policy,
             measure,
-            command="headroom",
+            "headroom",
             schedule=schedule,
         )
+    print(result)
     environments.close()
     return 0
 
@@ -162,11 +163,6 @@ def _training_parser() -> CommandParser:
     from trainers.options.configs import AgentGRPOConfig
 
     return training_parser("grpo", AgentGRPOConfig, "")
-
-
-def _print(report: HeadroomReport) -> HeadroomReport:
-    print(report)
-    return report
 
 
 def report_on(
@@ -267,9 +263,10 @@ def commands_of(
     commands = []
     if "imitate" in named:
         shared = {name: values for name, values in options.items() if name in OF_IMITATION}
-        shared |= {"model": [model], "output_dir": ["runs/sft"]}
+        imitated = "runs/sft" if model.rstrip("/") != "runs/sft" else "runs/sft_2"
+        shared |= {"model": [model], "output_dir": [imitated]}
         commands.append(_command("train sft", shared))
-        model = "runs/sft"
+        model = imitated
     for name in ("samples", "data"):
         options.pop(name, None)
     size = next(iter(environments.values())).num_generations

@@ -165,8 +165,9 @@ class Ledger:
             return
         if self._has_unpriced:
             raise RefusedForGood(
-                "`max_cost` needs to know what every answer costs, and the server did not tell of "
-                "one; list the policy's prices in `policies`, for tokens that the server counts"
+                "`max_cost` needs each answer's cost, and one has none: it has no `usage` with its "
+                "tokens, or the policy has no prices. Let the server send `usage` and list the "
+                "prices in `policies`, or leave `max_cost` out"
             )
         spent = self._costs.total() if self._costs is not None else self.spent or 0.0
         if spent >= self.max_cost:

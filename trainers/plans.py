@@ -8,7 +8,7 @@ from typing import Any
 from transformers import TrainerCallback
 
 from trainers.models.loading import describe_policy
-from trainers.options.arguments import EvaluationArguments
+from trainers.options.arguments import EnvArguments, EvaluationArguments
 from trainers.runs.success import final_success
 from trainers.tokens.chat import ChatFormat
 
@@ -16,6 +16,8 @@ MEASURES_BEFORE = "--eval_on_start true"
 """The option that measures success before training."""
 CHOSEN = "the evaluation that chose these weights, a maximum over noise"
 """The remark beside a best evaluation."""
+NOT_BETTER = "no evaluation was better than the start; `agentgym headroom` looks for the reason"
+"""The advice where the weights before training are kept."""
 Plan = Mapping[str, str]
 """The lines of an announcement, by their labels: `{"policy": "tiny, 1.1M parameters"}`."""
 
@@ -60,12 +62,18 @@ def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> s
     return f"{when} on {num_tasks} tasks of {split}{each}{before}"
 
 
+def _evaluated(args: EnvArguments) -> str:
+    """Return the split of evaluations, and whether it has tasks that are not trained on."""
+    return args.eval_split + ", of all subtasks" * bool(args.tasks and not args.eval_tasks)
+
+
 def rate_plan(args: Any) -> str:
     """Return the learning rate of a training config, and the critic's where it has one."""
     schedule = getattr(args.lr_scheduler_type, "value", args.lr_scheduler_type)
     critic = getattr(args, "critic_learning_rate", None)
     others = "" if critic is None else f", the critic's {critic:g}"
-    return f"learning rate {args.learning_rate:g}{others} ({schedule})"
+    still = ", so the policy does not change" if args.learning_rate == 0 else ""
+    return f"learning rate {args.learning_rate:g}{others} ({schedule}){still}"
 
 
 def history_plan(tokenizer: Any) -> str:
@@ -109,6 +117,7 @@ def success_plan(folder: str, weights_step: int, *, is_chosen: bool) -> Plan:
         "best": "" if best is None else f"{best} at step {weights_step}; {CHOSEN}",
         "before training": str(before or f"not measured; {MEASURES_BEFORE} does that"),
         "lost by training": f"{100 * lost:.1f} points of success" if lost > 0 else "",
+        "advice": NOT_BETTER if is_chosen and not weights_step else "",
     }
 
 
@@ -151,7 +160,7 @@ def online_plan(trainer: Any) -> Plan:
             args,
             num_tasks=len(trainer.eval_dataset or ()),
             samples=evaluation.eval_samples,
-            split=environments.args.eval_split,
+            split=_evaluated(environments.args),
         ),
     }
 
@@ -172,7 +181,7 @@ def offline_plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str)
     }
     if args.eval_strategy != "no":
         environments = trainer.task_environments
-        names, split = ", ".join(environments.names.values()), environments.args.eval_split
+        names, split = ", ".join(environments.names.values()), _evaluated(environments.args)
         plan["measured"] = evaluation_plan(
             args,
             num_tasks=len(trainer.validation.tasks()),

@@ -176,7 +176,9 @@ def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
 def _documents(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.iterdir() if is_document(path) and path.is_file())
     if not files:
-        raise ValueError(f"{folder} is a folder without .json files; name its files")
+        raise ValueError(
+            f"{folder} is a folder without .json files; name its files, such as {folder}/*.jsonl"
+        )
     return files
 
 

@@ -6,19 +6,29 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.cli.listing import table
 from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
+from benchmarks.recorded import evaluation_of, evaluation_options, saved_options
 from benchmarks.report.tables import p_value, points
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import Difference, Tally, p_of, paired
 from trainers.options.parser import OptionParser
+from trainers.runs.folder import read_json
 
 Value = TypeVar("Value")
+_SETTINGS = (
+    *("action_format", "actions_per_turn", "max_turns", "max_tokens_per_turn"),
+    *("max_tokens_per_episode", "history", "keep_last_turns", "env_kwargs", "wrapper"),
+    *("temperature", "top_p", "top_k"),
+)
+"""Options that change how an episode is played."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,15 +46,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         ]
         sides = [tallies(path, choice) for path, choice in zip(paths, choices, strict=True)]
         names = [_named(path, choice) for path, choice in zip(paths, choices, strict=True)]
-        print(
-            "\n\n".join(
-                comparison(sides[0], side, names=(names[0], name))
-                for side, name in zip(sides[1:], names[1:], strict=True)
-            )
-        )
+        tables = [
+            comparison(sides[0], side, names=(names[0], name))
+            for side, name in zip(sides[1:], names[1:], strict=True)
+        ]
+        notes = differing([settings_of(Path(path)) for path in paths])
+        print("\n\n".join([*tables, *notes]))
     except ValueError as error:
         parser.error(str(error))
     return 0
+
+
+def settings_of(path: Path) -> dict[str, Any]:
+    """Return the options by which a side was played, empty where no record has them."""
+    if path.suffix == ".json":
+        with contextlib.suppress(ValueError):
+            return evaluation_options(read_json(path))
+        return {}
+    evaluation = evaluation_of(path) if path.is_file() else None
+    if evaluation is not None:
+        return evaluation_options(evaluation[1])
+    return saved_options(path if path.is_dir() else path.parent)
+
+
+def differing(sides: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a note for each setting that all sides record and that is not the same."""
+    notes = []
+    for name in _SETTINGS:
+        values = [side[name] for side in sides if name in side]
+        if len(values) == len(sides) and any(value != values[0] for value in values):
+            notes.append(f"note: the sides differ in {name}: {', '.join(map(str, values))}")
+    return ["\n".join(notes)] * bool(notes)
 
 
 def _parser() -> OptionParser:
@@ -157,10 +189,13 @@ class _Line(NamedTuple):
 
     def cells(self) -> tuple[str, ...]:
         gain = mean_of([part.gain for part in self.parts])
+        # One task says nothing of others.
+        is_one = len(self.parts) == self.parts[0].n_tasks == 1
+        shown = points(gain).partition(" (")[0] if is_one else points(gain)
         counts = (sum(getattr(part, of) for part in self.parts) for of in ("better", "worse"))
         return (
             str(sum(part.n_tasks for part in self.parts)),
-            *(f"{self.first:.1%}", f"{self.second:.1%}", points(gain), p_value(p_of(self.parts))),
+            *(f"{self.first:.1%}", f"{self.second:.1%}", shown, p_value(p_of(self.parts))),
             *map(str, counts),
         )
 

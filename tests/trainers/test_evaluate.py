@@ -251,6 +251,19 @@ def test_the_command_measures_a_model_and_writes_what_it_found(
     assert not any(any(t.trace.logprobs) for t in episodes)  # one token alone was left
 
 
+def test_a_reader_that_stops_early_leaves_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_words: Any, **_options: Any) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("trainers.evaluate.print", closed, raising=False)
+    words = f"--env {ENV_ID} --policy expert --out {tmp_path / 'r.json'}"
+    with pytest.raises(BrokenPipeError):
+        main(words.split())
+    assert EvalResult.load(tmp_path / "r.json").n_tasks == 2
+
+
 def test_the_command_tells_what_was_run_and_which_step_a_checkpoint_is_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

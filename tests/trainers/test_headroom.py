@@ -233,6 +233,9 @@ def test_the_commands_follow_the_advice() -> None:
         "agentgym headroom --env Maze --horizon 3 --model runs/sft --num_generations 8",
         f"{train} runs/sft --num_generations 8",
     ]
+    again = lines(part_of(row(success=0.0, differ=0.0)), policy="runs/sft")
+    assert again[0].endswith("--model runs/sft --output_dir runs/sft_2")
+    assert "--model runs/sft_2" in again[1]
     assert lines(part_of(row(out_of_reach=0.5, success=0.0, differ=0.0))) == [
         "agentgym headroom --env Maze --horizon 10 --model tiny --num_generations 8",
         "agentgym train grpo --env Maze --horizon 10 --model tiny --num_generations 8",

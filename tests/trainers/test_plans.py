@@ -79,6 +79,27 @@ def test_the_end_says_which_weights_are_left_and_what_success_was_before(
     )
 
 
+def test_a_run_that_did_not_beat_its_start_says_where_to_look(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer = trainer_in(
+        max_steps=1, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1,
+        load_best_model_at_end=True, metric_for_best_model="eval_success", eval_on_start=True,
+        learning_rate=0.0, env={"tasks": ["early"]},
+    )  # fmt: skip
+    trainer.validation.play = lambda ids, step, _share: [
+        Trajectory(ENV_ID, one, status="terminated", success=step == 0) for one in ids
+    ]
+    trainer.train()
+    said = capsys.readouterr().out
+    assert "learning rate 0 (constant), so the policy does not change\n" in said
+    assert "on 2 tasks of validation, of all subtasks, 2 episodes each" in said
+    assert said.rstrip().endswith(
+        "  advice           no evaluation was better than the start; `agentgym headroom` looks for "
+        "the reason"
+    )
+
+
 def test_a_run_that_measures_nothing_ends_with_the_command_that_does(
     trainer_in: Callable[..., Any], capsys: Printed
 ) -> None:

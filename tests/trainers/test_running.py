@@ -356,6 +356,7 @@ def test_a_model_that_the_run_starts_from_stays_where_it_is(tmp_path: Path) -> N
     (tmp_path / "run.json").write_text("{}")
     set_aside(tmp_path, start=str(tmp_path / ".." / tmp_path.name))
     assert names_in(tmp_path) == before | {"previous-1"}
+    assert names_in(tmp_path / "previous-1") == before | {"run.json"}  # the run will replace them
     make_folder(tmp_path / "checkpoint-5")
     (tmp_path / "run.json").write_text("{}")
     set_aside(tmp_path, start=str(tmp_path / "checkpoint-5"))

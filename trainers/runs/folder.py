@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import socket
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -197,7 +198,8 @@ def set_aside(folder: Path, *, start: str | None = None, keep: Collection[str] =
 
     Args:
         folder: the new run's.
-        start: the model that it starts from; one that lies in this folder stays where it is.
+        start: the model that it starts from. One that lies in this folder stays where it is, and
+            one that is this folder is copied.
         keep: names that stay where they are.
     """
     if not (folder / RUN_FILE).exists():
@@ -214,6 +216,10 @@ def set_aside(folder: Path, *, start: str | None = None, keep: Collection[str] =
     previous.mkdir()
     for path in leftovers:
         path.rename(previous / path.name)
+    if begins_at == folder.resolve():
+        for path in {path for name in SAVED_MODEL for path in folder.glob(name)}:
+            copy = shutil.copytree if path.is_dir() else shutil.copy2
+            copy(path, previous / path.name)
     print(
         f"{folder} held another run, which is now in {previous}. To go on with a run instead, "
         "pass --resume.",

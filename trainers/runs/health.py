@@ -82,7 +82,7 @@ SYMPTOMS = (
         "episodes/cut_turns",
         (0.1, 0.5),
         "{value:.0%} of the turns were cut off, at --max_tokens_per_turn or at the end of the "
-        "episode's tokens; of those whose thought had not ended no action was played",
+        "episode's tokens; a turn that is cut within its thought plays no action",
         "Raise --max_tokens_per_turn, or --max_tokens_per_episode where truncated/token_budget is "
         "above 0; or let a model that thinks answer at once with --chat_template_kwargs",
     ),

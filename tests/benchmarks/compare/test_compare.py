@@ -298,6 +298,31 @@ def test_each_of_many_is_compared_with_the_first(
     assert main([*words, "--policy", "a"]) == 0
 
 
+def test_settings_that_differ_are_noted(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = []
+    for tokens in (32, 64, 32):
+        result = tmp_path / f"{len(sides)}.json"
+        summarize(list(read_jsonl(before)), policy="p").save(result)
+        budgets = {"max_tokens_per_turn": tokens, "horizon": len(sides)}
+        run = {"EpisodeArguments": budgets, "MeasureArguments": {"trajectories": None}}
+        result.write_text(json.dumps({**json.loads(result.read_text()), "run": run}))
+        sides.append(str(result))
+    assert main(sides[:2]) == 0
+    note = "note: the sides differ in max_tokens_per_turn: 32, 64\n"
+    assert capsys.readouterr().out.endswith(f"\n\n{note}")
+    assert main(sides[::2]) == 0 and main([sides[0], str(before)]) == 0
+    assert "note" not in capsys.readouterr().out
+
+
+def test_one_task_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = [
+        keep(tmp_path / f"{won}.jsonl", won, policy=str(won), num_tasks=1) for won in (False, True)
+    ]
+    assert told(capsys, *sides)["Game"][3] == "+100.0 points"
+
+
 def test_a_result_of_an_evaluation_is_a_side(
     before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
