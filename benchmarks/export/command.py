@@ -8,7 +8,7 @@ from importlib import import_module
 
 from trainers.options.parser import OptionParser
 
-KINDS = ("openenv", "atif")
+KINDS = ("openenv", "verifiers", "atif")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,9 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(import_module(f"benchmarks.export.{kind}").main(rest))
     parser = OptionParser(
         prog="agentgym export",
-        description="Write an environment as a package for OpenEnv, or episodes as trajectories "
-        "of ATIF. `agentgym export openenv --help` and `agentgym export atif --help` list the "
-        "options.",
+        description="Write an environment as a package for OpenEnv or verifiers, or episodes as "
+        "trajectories of ATIF. `agentgym export KIND --help` lists the options.",
         epilog="examples: agentgym export openenv --env TextCraft; agentgym export atif "
         "episodes.jsonl --out atif",
     )

@@ -10,7 +10,7 @@ from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
 from benchmarks.cli.new import check_free, write_files
 from benchmarks.export.measure import NUM_TASKS, measure
-from benchmarks.export.package import Package, package_module, requirements
+from benchmarks.export.package import Package, package_names, requirements
 from trainers.options.parser import OptionParser
 
 
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         env_id = resolve_env_id(options.env)
-        folder = Path(options.out or package_module(env_id))
+        folder = Path(options.out or package_names(env_id, "env")["module"])
         check_free(folder)
         package = _package(options.env, env_id)
     except (ValueError, TypeError) as error:
@@ -45,7 +45,7 @@ def _package(name: str, env_id: str) -> Package:
 
     (environment,) = served([env_id], {})
     sample = environment.sample
-    required = tuple(requirements(sample))
+    required = tuple(requirements(sample, "serve"))
     print(f"the expert and the random policy play {NUM_TASKS} tasks", flush=True)
     module = name.rpartition(":")[0]
     return Package(

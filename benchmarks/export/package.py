@@ -68,21 +68,18 @@ class Package:
         return filled(TEMPLATES, places, {**self._names(), **self._manifest(), **self._measured()})
 
     def _names(self) -> dict[str, str]:
-        names = EnvironmentNames.from_name(short_env_name(self.env_id))
-        summary = (type(self.sample).__doc__ or names.title).strip().splitlines()[0]
+        names = package_names(self.env_id, "env")
+        summary = (type(self.sample).__doc__ or names["title"]).strip().splitlines()[0]
         return {
+            **names,
             "env": json.dumps(self.env),
             "env_id": self.env_id,
-            "title": names.title,
-            "module": package_module(self.env_id),
-            # As OpenEnv's AutoEnv makes it of the module, without regard to the id's capitals.
-            "class_name": "".join(word.capitalize() for word in names.module.split("_")),
-            "distribution": f"openenv-{package_module(self.env_id)}".replace("_", "-"),
+            "distribution": f"openenv-{names['distribution']}",
             "version": self.requirements[-1].rpartition("==")[2],
             "summary": summary,
             "description": json.dumps(summary),
             "requirements": json.dumps(["openenv>=0.10.0", *self.requirements]),
-            "tag": names.module,
+            "tag": names["module"].removesuffix("_env"),
         }
 
     def _manifest(self) -> dict[str, str]:
@@ -116,9 +113,17 @@ class Package:
         }
 
 
-def package_module(env_id: str) -> str:
-    """Return the name of a package's module: `"text_craft_env"` of `"agentgym/TextCraft-v0"`."""
-    return f"{EnvironmentNames.from_name(short_env_name(env_id)).module}_env"
+def package_names(env_id: str, suffix: str) -> dict[str, str]:
+    """Return the names in a package, such as `text_craft_env` of `agentgym/TextCraft-v0`."""
+    names = EnvironmentNames.from_name(short_env_name(env_id))
+    module = f"{names.module}_{suffix}"
+    return {
+        "title": names.title,
+        "module": module,
+        "distribution": module.replace("_", "-"),
+        # As OpenEnv's AutoEnv makes it of the module, without regard to the id's capitals.
+        "class_name": "".join(word.capitalize() for word in names.module.split("_")),
+    }
 
 
 def _mean(returns: tuple[float, ...]) -> str:
@@ -152,8 +157,8 @@ def _plan(task_id: str, actions: tuple[str, ...]) -> Mapping[str, object]:
     }
 
 
-def requirements(sample: TextEnv) -> list[str]:
-    """Return the package's requirements, pinned to the installed versions.
+def requirements(sample: TextEnv, *extras: str) -> list[str]:
+    """Return the package's requirements with these `extras`, pinned to the installed versions.
 
     Raises:
         ValueError: it needs a browser, or its module belongs to no installed distribution.
@@ -161,17 +166,18 @@ def requirements(sample: TextEnv) -> list[str]:
     package, _, rest = type(sample).__module__.partition(".")
     scenario = rest.partition(".")[0]
     if package != agentgym_envs.__name__:
-        return [_ours("serve"), _theirs(package)]
+        return [_ours(*extras), _theirs(package)]
     if scenario == "miniwob":
         raise ValueError(
             "MiniWoB needs Chromium beside its package, so it is not exported; serve it where "
             "there is one: agentgym serve --env MiniWoB"
         )
-    return [_ours(*filter(None, ["serve", _EXTRAS.get(scenario)]))]
+    return [_ours(*extras, *filter(None, [_EXTRAS.get(scenario)]))]
 
 
 def _ours(*extras: str) -> str:
-    return f"{DISTRIBUTION}[{','.join(extras)}]=={agentgym_envs.__version__}"
+    named = f"[{','.join(extras)}]" if extras else ""
+    return f"{DISTRIBUTION}{named}=={agentgym_envs.__version__}"
 
 
 def _theirs(package: str) -> str:

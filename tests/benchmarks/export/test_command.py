@@ -173,7 +173,9 @@ def test_an_environment_of_ones_own_brings_its_distribution(
 @pytest.mark.parametrize(("name", "extras"), [("SearchQA", "serve,search"), ("WebArena", "serve")])
 def test_a_scenario_brings_its_extras(name: str, extras: str) -> None:
     game: Any = gym.make(f"agentgym/{name}-v0").unwrapped
-    assert package.requirements(game) == [f"agentgym-envs[{extras}]=={agentgym_envs.__version__}"]
+    assert package.requirements(game, "serve") == [
+        f"agentgym-envs[{extras}]=={agentgym_envs.__version__}"
+    ]
 
 
 def test_without_an_expert_there_is_no_oracle(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.export import command
-from benchmarks.export.package import package_module
+from benchmarks.export.package import package_names
 from tests.benchmarks.export.conftest import environment, package_server
 
 pytest.importorskip("openenv", reason="needs openenv: make test-partner NAME=serve")
@@ -71,7 +71,10 @@ class ProcessProvider:
     scope="module", params=[*SCENARIOS, pytest.param("SciWorld", marks=[NEEDS_JAVA])], ids=str
 )
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("validated") / package_module(f"agentgym/{request.param}-v0")
+    out = (
+        tmp_path_factory.mktemp("validated")
+        / package_names(f"agentgym/{request.param}-v0", "env")["module"]
+    )
     assert command.main(["openenv", "--env", request.param, "--out", str(out)]) == 0
     return out
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import EnvFailure
+from benchmarks.export.verifiers import main as export
 from tests.serving import Failure, Server, serving
 from tests.wrappers.adapters.experts import Expert, chat_answers, chat_message
 
@@ -134,6 +135,29 @@ def test_broken_machinery_fails_the_episode(module: None, monkeypatch: pytest.Mo
         episode = play("TextCraft", server)
     assert not episode.ok
     assert "the simulator died" in episode.errors[0].message
+
+
+def test_an_exported_package_plays_as_it_is(tmp_path: Path) -> None:
+    assert export(["--env", "TextCraft", "--out", str(tmp_path / "package")]) == 0
+    server = serving(chat_answers(Expert("agentgym/TextCraft-v0", TASKS, action_format="react")))
+    command = [str(Path(sys.executable).with_name("vf-eval")), "text-craft-agentgym"]
+    command += ["--select.include.idx", "0:2", "--model", "expert", "--no-push", "--no-rich"]
+    command += ["--output-dir", str(tmp_path / "out"), "--client.base-url"]
+    paths = os.pathsep.join([str(tmp_path / "package"), str(Path.cwd())])
+    with server as running:
+        ended = subprocess.run(
+            [*command, f"{running.url}/v1"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": paths, "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=500,
+        )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    (path,) = (tmp_path / "out").glob("*/traces.jsonl")
+    episodes = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert sorted(episode["task"]["data"]["id"] for episode in episodes) == TASKS
+    assert [trace["metrics"]["success"] for one in episodes for trace in one["traces"]] == [1, 1]
 
 
 def test_a_task_set_without_an_environment_is_refused(module: None) -> None:
