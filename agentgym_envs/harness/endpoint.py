@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -139,6 +140,11 @@ class _Server(ThreadingHTTPServer):
         self.sessions: dict[str, Session] = {}
         self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
         threading.Thread(target=self.serve_forever, name="endpoint", daemon=True).start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print the errors of a connection, but for those of an agent that has gone."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 _servers: dict[int, _Server] = {}

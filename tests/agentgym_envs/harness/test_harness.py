@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -186,6 +187,31 @@ def test_the_agent_of_an_episode_that_is_left_is_refused() -> None:
     for agent in agents:
         agent.join(timeout=10)
     assert agents and not any(agent.is_alive() for agent in agents)
+
+
+class Parallel(ToyHarness):
+    """Sends three requests at once."""
+
+    def run(self, task: TaskSpec, endpoint: Endpoint) -> float:
+        with ThreadPoolExecutor(3) as pool:
+            told = pool.map(lambda n: chat(endpoint, [message("user", f"Say {n}.")]), range(3))
+        return float(list(told) == ["0", "1", "2"])
+
+
+def test_requests_at_once_are_answered_one_after_the_other() -> None:
+    env = Parallel()
+    observation, _ = env.reset(options={"task_id": 0})
+    for turn in range(3):
+        observation, reward, terminated, _, info = env.step(observation[4:5])
+        assert (terminated, info["turn"]) == (turn == 2, turn + 1)
+    assert reward == 1.0
+
+
+def test_a_thought_without_an_end_is_an_empty_answer() -> None:
+    env = scripted(FIRST, SECOND)
+    env.reset(options={"task_id": 0})
+    *_, info = env.step("<think>I wonder whether")
+    assert info[CONVERSATION_KEY]["turns"] == [0] and info["is_valid_action"]
 
 
 class Silent(ToyHarness):
