@@ -105,6 +105,8 @@ class RecordTrajectories(gym.Wrapper[str, str, str, str], gym.utils.RecordConstr
             system_prompt=self.env.get_wrapper_attr("system_prompt"),
             policy=self._policy,
             global_step=step,
+            env_kwargs=self.env.get_wrapper_attr("env_kwargs"),
+            horizon=info.get("horizon"),
             prefix=info.get(PREFIX, []),
         )
         return observation, info

@@ -6,6 +6,7 @@ dict and the five-tuple.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,6 +46,7 @@ from agentgym_envs.core.spaces import FreeText
 from agentgym_envs.core.tasks import TaskSet, TaskSpec
 from agentgym_envs.core.text import append_turn_notice, truncate
 from agentgym_envs.errors import InvalidAction
+from agentgym_envs.machinery.secrets import masked
 
 if TYPE_CHECKING:
     own_property = property
@@ -287,6 +289,13 @@ class TextEnv(SnapshotMixin, ExpertMixin, ABC):
     def env_id(self) -> str:
         """The id it was made by, or an empty text where it was constructed directly."""
         return "" if self.spec is None else self.spec.id
+
+    @own_property
+    def env_kwargs(self) -> dict[str, Any]:
+        """The arguments of `gymnasium.make` that made it, as JSON values without secrets."""
+        kwargs = self._text_env.make.keywords if self.spec is None else self.spec.kwargs
+        shown: dict[str, Any] = masked(json.loads(json.dumps(kwargs, default=str)), in_kwargs=True)
+        return shown
 
     @own_property
     def task(self) -> TaskSpec:

@@ -55,7 +55,7 @@ class State:
         last: the last completion, None after a reset, and the observation that answered it.
     """
 
-    make: Callable[[], Any]
+    make: partial[Any]
     draws_from: Sequence[int] = ()
     system_prompt: str | None = None
     task: TaskSpec | None = None

@@ -7,7 +7,7 @@ import re
 LAST_TURNS = 3
 """Observations of the last turns, up to this number, say which turn it is."""
 
-_TURN_LINE = re.compile(r"\n\n\(This is turn \d+ of (\d+)\.\)\Z")
+_TURN_LINE = re.compile(r"\n\n\(This is turn \d+ of \d+\.\)\Z")
 
 
 def append_turn_notice(observation: str, *, turn: int, limit: int) -> str:
@@ -26,12 +26,6 @@ def append_turn_notice(observation: str, *, turn: int, limit: int) -> str:
 def remove_turn_notice(observation: str) -> str:
     """Return an observation without the line of `append_turn_notice`, the same in every turn."""
     return _TURN_LINE.sub("", observation)
-
-
-def noticed_limit(observation: str) -> int | None:
-    """Return the last turn by the line of `append_turn_notice`, or None without such a line."""
-    line = _TURN_LINE.search(observation)
-    return None if line is None else int(line[1])
 
 
 def truncate(text: str, limit: int | None) -> str:

@@ -21,6 +21,12 @@ class NameTimeLimit(gym.Wrapper[str, str, str, str], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
 
+    @property
+    def env_kwargs(self) -> dict[str, Any]:
+        """The arguments of `gymnasium.make`, this limit among them."""
+        limit = None if self.spec is None else self.spec.max_episode_steps
+        return {**self.env.get_wrapper_attr("env_kwargs"), "max_episode_steps": limit}
+
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
         """Play one turn."""
         observation, reward, terminated, truncated, info = self.env.step(action)

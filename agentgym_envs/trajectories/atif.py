@@ -35,6 +35,7 @@ OURS = "agentgym"
 EPISODE_FIELDS = (
     *("env_id", "task_id", "subtask", "split", "source", "goal", "policy", "global_step"),
     *("status", "truncated_by", "success", "score", "error", "verdict", "judgements"),
+    *("env_kwargs", "horizon"),
 )
 """Fields of a trajectory for which ATIF has none."""
 

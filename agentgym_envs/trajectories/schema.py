@@ -12,6 +12,7 @@ _OF_EPISODE: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("subtask", "split", "source", "goal", "system_prompt"), _TEXT),
     **dict.fromkeys(("final_observation", "status", "policy", "verdict", "judgements"), _TEXT),
     **dict.fromkeys(("truncated_by", "error"), (str, NoneType)),
+    **{"env_kwargs": (NoneType, dict), "horizon": (NoneType, int)},
     **{"success": (bool,), "score": _NUMBER, "global_step": _WHOLE, "traces": (list,)},
 }
 _OF_TURN: dict[str, tuple[type, ...]] = {

@@ -208,6 +208,8 @@ class Trajectory:
         error: what broke, for failed episodes; why a server refused, for those that it refused.
         verdict: why the episode is no success, a line each, where the environment says so.
         judgements: what a judge was asked at the end and said, a line of JSON each.
+        env_kwargs: the arguments that made the environment; None where they are unknown.
+        horizon: the turn limit of this episode alone.
         info: the environment's last `info`, in memory only: files do not hold it.
         prefix: an expert's turns before the policy's, which are not `trained` and have no reward.
             In files they are the first ones of `turns`.
@@ -232,6 +234,8 @@ class Trajectory:
     error: str | None = None
     verdict: str = ""
     judgements: str = ""
+    env_kwargs: dict[str, Any] | None = None
+    horizon: int | None = None
     info: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     prefix: list[Turn] = field(default_factory=list)
 

@@ -65,8 +65,7 @@ def _parser() -> OptionParser:
         "rewards, validity, scores, ends and success with the record, and the result of agentgym "
         "eval --out beside a file with its episodes. Ends with status 1 where something differs, "
         "or an episode that counts cannot be replayed. How environments were made is read from "
-        "the run.json, the cell.json or the result; without one it is found by the episodes' "
-        "system prompt.",
+        "the episodes, or else from the run.json, the cell.json or the result.",
         epilog="example: agentgym rescore runs/eval.jsonl runs/sweep",
     )
     parser.add_argument(

@@ -1,12 +1,10 @@
-"""Finds the environments that may have played a recorded episode, and their turn limits."""
+"""Makes the environments of recorded episodes again."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import gymnasium as gym
@@ -14,9 +12,6 @@ from gymnasium.error import Error as GymnasiumError
 
 import agentgym_envs  # noqa: F401  registers the ids
 from agentgym_envs import EnvFailure, UnknownTask, registered_ids
-from agentgym_envs.actions import ACTION_FORMATS, CALL_FORMATS
-from agentgym_envs.core import COMPATIBILITIES
-from agentgym_envs.core.text import LAST_TURNS, noticed_limit
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.recorded import env_kwargs_of
 from trainers.history.notes import Notes
@@ -24,12 +19,8 @@ from trainers.options.values import kwargs_for, value_for
 from trainers.rollout.environments import EnvFactory
 
 _NOTES = Notes()
-_SEVERAL = re.compile(r"you may give up to (\d+)")
-"""The number of actions in a turn, as a system prompt says it."""
-_LIMITS = ("max_turns", "horizon")
-"""The causes of truncation that are numbers of turns."""
 BY_POLICY = ("token_budget", "refused", "no_action")
-"""The causes that are the policy's, which had read an observation without answering it."""
+"""The causes of truncation that are the policy's, which had read an observation then."""
 
 
 class NotReplayable(Exception):
@@ -38,19 +29,16 @@ class NotReplayable(Exception):
 
 @dataclass(frozen=True)
 class Origin:
-    """One way in which an episode may have been played.
+    """The environment of an episode.
 
     Attributes:
-        factory: makes the environment.
+        factory: makes it.
         horizon: the turn limit of the episode alone; None has none.
-        assumed_limit: a turn limit that no record names and the episode shows; None where it is
-            the environment's own.
         own_history: a class of the user's reads the actions out of completions.
     """
 
     factory: EnvFactory
     horizon: int | None = None
-    assumed_limit: int | None = None
     own_history: bool = False
 
     @property
@@ -74,46 +62,30 @@ class Origins:
         self._wrappers = tuple(wrappers)
         self._probes: dict[str, gym.Env[str, str] | Exception] = {}
 
-    def of(self, episode: Trajectory, options: Mapping[str, Any]) -> list[Origin]:
-        """List the origins that give the episode's system prompt.
-
-        What the run's `options` leave open is tried: formats of actions, and the original's mode.
+    def of(self, episode: Trajectory, options: Mapping[str, Any]) -> Origin:
+        """Return the origin of an episode, by its own record or by its run's `options`.
 
         Raises:
-            NotReplayable: there is none, or the episode cannot be replayed anywhere.
+            NotReplayable: it cannot be replayed, or the environment has another prompt.
         """
         _check(episode)
         self._check_wrappers(options)
-        kwargs, is_recorded = self._kwargs_of(episode, options)
+        factory = EnvFactory(episode.env_id, self._kwargs_of(episode, options), self._wrappers)
         own_history = ":" in str(value_for(options.get("history"), episode.env_id))
-        origins: list[Origin] = []
-        reason = ""
-        for candidate in _completed(kwargs, episode, is_recorded=is_recorded):
-            factory = EnvFactory(episode.env_id, candidate, self._wrappers)
-            try:
-                probe: Any = self._probe(factory)
-                prompt, env = probe.get_wrapper_attr("system_prompt"), probe.unwrapped
-                if env.source == episode.source:
-                    env.task_set.spec(episode.task_id)
-            except UnknownTask as error:
-                raise NotReplayable(str(error)) from error
-            except _REFUSALS as error:
-                reason = reason or f"{episode.env_id} cannot be made here: {error}"
-                continue
-            reason = _NO_PROMPT
-            if env.source != episode.source:
-                reason = f"it was played on {episode.source!r}, and here is {env.source!r}"
-            elif _is_of_prompt(episode, prompt, own_history):
-                limits = _Limits(
-                    env.max_turns,
-                    is_known=is_recorded or "max_turns" in kwargs,
-                    has_horizon=not is_recorded or options.get("horizon") is not None,
-                    has_notices=env.turns_left,
-                )
-                origins.append(limits.origin(episode, factory, own_history))
-        if not origins:
-            raise NotReplayable(reason)
-        return origins
+        try:
+            probe: Any = self._probe(factory)
+            prompt, env = probe.get_wrapper_attr("system_prompt"), probe.unwrapped
+            if env.source == episode.source:
+                env.task_set.spec(episode.task_id)
+        except UnknownTask as error:
+            raise NotReplayable(str(error)) from error
+        except _REFUSALS as error:
+            raise NotReplayable(f"{episode.env_id} cannot be made here: {error}") from error
+        if env.source != episode.source:
+            raise NotReplayable(f"it was played on {episode.source!r}, and here is {env.source!r}")
+        if not _is_of_prompt(episode, prompt, own_history):
+            raise NotReplayable(_NO_PROMPT)
+        return Origin(factory, episode.horizon, own_history)
 
     def close(self) -> None:
         """Close the environments that were asked."""
@@ -121,17 +93,14 @@ class Origins:
             if not isinstance(probe, Exception):
                 probe.close()
 
-    def _kwargs_of(
-        self, episode: Trajectory, options: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], bool]:
-        """Return the known arguments, and whether they are all that the environment was given."""
-        env_id = episode.env_id
-        try:
-            recorded = env_kwargs_of(options, env_id)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise NotReplayable(f"the record of its run cannot be read ({error})") from error
-        given = kwargs_for(self._kwargs, env_id, [*registered_ids(), env_id])
-        return {**recorded, **given}, "action_format" in recorded
+    def _kwargs_of(self, episode: Trajectory, options: Mapping[str, Any]) -> dict[str, Any]:
+        env_id, recorded = episode.env_id, episode.env_kwargs
+        if recorded is None:
+            try:
+                recorded = env_kwargs_of(options, env_id)
+            except (ValueError, TypeError, AttributeError) as error:
+                raise NotReplayable(f"the record of its run cannot be read ({error})") from error
+        return {**recorded, **kwargs_for(self._kwargs, env_id, [*registered_ids(), env_id])}
 
     def _check_wrappers(self, options: Mapping[str, Any]) -> None:
         """Refuse to import a recorded wrapper. The caller chooses the code that runs."""
@@ -159,8 +128,8 @@ _REFUSALS = (
 )
 """The errors of an environment that cannot be made."""
 _NO_PROMPT = (
-    "no environment here gives its system prompt; pass the arguments that it was made with by "
-    "--env-kwargs"
+    "the environment made here has another system prompt; pass the arguments that it was made with "
+    "by --env-kwargs"
 )
 
 
@@ -181,88 +150,8 @@ def _check(episode: Trajectory) -> None:
         raise NotReplayable("its completions are not recorded")
 
 
-def _completed(
-    kwargs: Mapping[str, Any], episode: Trajectory, *, is_recorded: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield arguments with all values of those that are unknown."""
-    compats = COMPATIBILITIES if "compat" not in kwargs and not is_recorded else (None,)
-    formats = ACTION_FORMATS if "action_format" not in kwargs else (kwargs["action_format"],)
-    several = _SEVERAL.search(episode.system_prompt)
-    for compat, action_format in product(compats, formats):
-        values = {**kwargs, "action_format": action_format}
-        if compat is not None:
-            values["compat"] = compat
-        if several and not is_recorded:
-            values.setdefault("actions_per_turn", int(several[1]))
-        is_played = action_format not in CALL_FORMATS and values.get("actions_per_turn", 1) == 1
-        if compat is None or is_played:
-            yield values
-
-
 def _is_of_prompt(episode: Trajectory, prompt: str, own_history: bool) -> bool:
     """Return whether a policy makes the episode's system prompt of an environment's."""
     if own_history:
         return episode.system_prompt.startswith(prompt)
     return episode.system_prompt in (prompt, _NOTES.instruction(prompt))
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """The turn limit of an environment, and whether an episode may have had another one.
-
-    Attributes:
-        max_turns: the environment's.
-        is_known: the episode's environment had the same.
-        has_horizon: the episode may have had a shorter one.
-        has_notices: observations say which of the last turns it is.
-    """
-
-    max_turns: int
-    is_known: bool
-    has_horizon: bool
-    has_notices: bool
-
-    def origin(self, episode: Trajectory, factory: EnvFactory, own_history: bool) -> Origin:
-        """Return the origin with the limits that the episode shows.
-
-        It shows one where it was truncated by it, and in the notices of the last turns. Where it
-        shows none, any limit that is long enough plays the same.
-        """
-        turns, cause = len(episode.turns), episode.truncated_by
-        limit, horizon = self._shown(episode), None
-        max_turns = self.max_turns
-        if self.has_horizon and (
-            cause == "horizon" or (limit < max_turns and cause != "max_turns")
-        ):
-            horizon = limit
-        if not self.is_known:
-            if cause == "max_turns" or limit > max_turns:
-                max_turns = limit
-            if cause == "horizon":
-                max_turns = max(max_turns, turns + 1)
-        if cause == "time_limit" and not (
-            factory.wrappers or "max_episode_steps" in factory.kwargs
-        ):
-            raise NotReplayable(
-                "a time limit ended it; pass the number of turns by "
-                "--env-kwargs '{\"max_episode_steps\": N}'"
-            )
-        is_own = horizon is None and max_turns == self.max_turns
-        assumed = None if is_own or self.is_known else limit
-        if max_turns != self.max_turns:
-            kwargs = {**factory.kwargs, "max_turns": max_turns}
-            factory = EnvFactory(factory.env, kwargs, factory.wrappers)
-        return Origin(factory, horizon, assumed, own_history)
-
-    def _shown(self, episode: Trajectory) -> int:
-        """Return the turn limit that an episode shows, the environment's where it shows none."""
-        if episode.truncated_by in _LIMITS:
-            return max(1, len(episode.turns))
-        read = [turn.observation for turn in episode.turns] + [episode.final_observation]
-        noticed = [limit for limit in map(noticed_limit, read) if limit is not None]
-        if noticed:
-            return max(1, noticed[-1])
-        if not self.has_notices:
-            return max(self.max_turns, len(episode.turns))
-        answered = len(episode.turns) + (episode.truncated_by in BY_POLICY)
-        return max(self.max_turns, answered + LAST_TURNS)

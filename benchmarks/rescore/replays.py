@@ -51,14 +51,12 @@ class Replay:
         replayed: the same actions played again; None where that was not possible.
         differences: what the replay does not confirm.
         reason: why it was not possible.
-        assumed_limit: see `Origin`.
     """
 
     recorded: Trajectory
     replayed: Trajectory | None = None
     differences: list[Difference] = field(default_factory=list)
     reason: str = ""
-    assumed_limit: int | None = None
 
     @property
     def is_equal(self) -> bool:
@@ -90,32 +88,22 @@ class Replayer:
     ) -> list[Replay]:
         """Play episodes again, and return them in their order.
 
-        Where several origins are possible, the one with the fewest differences is taken.
-
         Args:
             episodes: the recorded ones.
             options: those of their run; empty where no record is known.
             on_trajectory: called with each episode that is played.
         """
         replays = [Replay(episode) for episode in episodes]
-        waiting: dict[int, list[Origin]] = {}
-        for place, episode in enumerate(episodes):
+        groups: dict[tuple[str, int | None], tuple[Origin, list[Replay]]] = {}
+        for replay in replays:
             try:
-                waiting[place] = self._origins.of(episode, options)
+                origin = self._origins.of(replay.recorded, options)
             except NotReplayable as error:
-                replays[place].reason = str(error)
-        first = on_trajectory
-        while waiting:
-            groups: dict[tuple[str, int | None], list[int]] = {}
-            for place, (origin, *_) in waiting.items():
-                groups.setdefault((origin.key, origin.horizon), []).append(place)
-            for places in groups.values():
-                self._play(replays, places, waiting[places[0]][0], first)
-                for place in places:
-                    origin = waiting[place].pop(0)
-                    if replays[place].is_equal or not waiting[place]:
-                        del waiting[place]
-            first = None  # an episode counts once
+                replay.reason = str(error)
+                continue
+            groups.setdefault((origin.key, origin.horizon), (origin, []))[1].append(replay)
+        for origin, group in groups.values():
+            self._play(group, origin, on_trajectory)
         return replays
 
     def close(self) -> None:
@@ -127,17 +115,16 @@ class Replayer:
     def _play(
         self,
         replays: Sequence[Replay],
-        places: Sequence[int],
         origin: Origin,
         on_trajectory: Callable[[Trajectory], None] | None,
     ) -> None:
-        """Play a group of episodes in one environment, and keep the replays nearest to them."""
-        recorded = [replays[place].recorded for place in places]
+        """Play a group of episodes in one environment."""
+        recorded = [replay.recorded for replay in replays]
         finished: dict[int, Trajectory] = {}
-        reasons = [""] * len(places)
+        reasons = [""] * len(replays)
         try:
             rollout = Rollout(
-                self._vector(origin, len(places)),
+                self._vector(origin, len(replays)),
                 RecordedPolicy(recorded),
                 schedule=None if origin.horizon is None else FixedHorizon(origin.horizon),
                 failure_rules=_ONCE,
@@ -150,16 +137,15 @@ class Replayer:
             )
             reasons = [str(one.error) for one in played]
         except (EnvFailure, ValueError) as error:
-            reasons = [str(error)] * len(places)
-        for number, place in enumerate(places):
-            replay = replays[place]
+            reasons = [str(error)] * len(replays)
+        for number, replay in enumerate(replays):
             if number not in finished:
                 replay.reason = f"its environment failed: {reasons[number]}"
                 continue
-            found = differences(replay.recorded, finished[number], own_history=origin.own_history)
-            if replay.replayed is None or len(found) < len(replay.differences):
-                replay.replayed, replay.differences = finished[number], found
-                replay.assumed_limit = origin.assumed_limit
+            replay.replayed = finished[number]
+            replay.differences = differences(
+                replay.recorded, replay.replayed, own_history=origin.own_history
+            )
 
     def _vector(self, origin: Origin, most: int) -> TextVectorEnv:
         if origin.key not in self._vectors:

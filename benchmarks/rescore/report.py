@@ -85,11 +85,6 @@ class Report:
             f"different, {self.reasons.total()} not replayable"
         )
         lines += [f"not replayable, {n}: {reason}" for reason, n in self.reasons.most_common()]
-        limits = Counter(one.assumed_limit for _, _, one in self._replays if one.assumed_limit)
-        lines += [
-            f"with a turn limit of {limit}, which the episodes show and no record names: {n}"
-            for limit, n in sorted(limits.items())
-        ]
         claimed, confirmed = _share(*self._claimed()), _share(*self._confirmed())
         return "\n".join([*lines, f"success: claimed {claimed}, replayed {confirmed}"])
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentgym_envs.core.tasks import scenario_name
 from trainers.rollout.policy import Episode, Reply
@@ -27,6 +27,7 @@ class EnvSlots:
     free: list[int]
     env_ids: list[str]
     system_prompts: list[str]
+    env_kwargs: list[dict[str, Any]]
     waiting: deque[int] = field(default_factory=deque)  # indices of tasks
     starting: dict[int, int] = field(default_factory=dict)  # slot -> index of its task
     stepping: dict[int, tuple[Episode, Reply, str]] = field(default_factory=dict)

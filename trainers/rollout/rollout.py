@@ -267,10 +267,10 @@ class Batch:
         if id(env) not in self._groups:
             slots = list(range(env.num_envs))
             retry = self._rollout.machinery.retry
-            env_ids, prompts = (
-                retry(partial(env.get, name)) for name in ("env_id", "system_prompt")
+            env_ids, prompts, kwargs = (
+                retry(partial(env.get, name)) for name in ("env_id", "system_prompt", "env_kwargs")
             )
-            self._groups[id(env)] = EnvSlots(env, slots, env_ids, prompts)
+            self._groups[id(env)] = EnvSlots(env, slots, env_ids, prompts, kwargs)
         self._groups[id(env)].waiting.append(index)
         horizon, start = (
             task_schedule(task_id, schedules)
@@ -341,6 +341,8 @@ class Batch:
             final_observation=observation,
             policy=self._policy.name,
             global_step=self._steps[index],
+            env_kwargs=group.env_kwargs[slot],
+            horizon=info.get("horizon"),
             info=info,
             prefix=info.get(PREFIX, []),
         )

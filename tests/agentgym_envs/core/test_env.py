@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
@@ -434,3 +436,20 @@ def test_verbs_of_one_name_are_refused() -> None:
 
     with pytest.raises(TypeError, match="Doubled: .* by their names, and add is the name of sever"):
         Doubled()
+
+
+class KeyedEnv(CountingEnv):
+    """A counter that takes a secret."""
+
+    def __init__(self, *, api_key: str = "", folder: Path | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+
+def test_an_environment_says_by_which_arguments_it_was_made_without_secrets() -> None:
+    env = KeyedEnv(api_key="sk-123", folder=Path("here"), max_turns=4)
+    assert env.env_kwargs == {"api_key": "***", "folder": "here", "max_turns": 4}
+    made = gym.make("agentgym/BabyAI-v0", list_actions=False, max_episode_steps=3)
+    kwargs = {"list_actions": False, "max_episode_steps": 3}
+    assert made.get_wrapper_attr("env_kwargs") == kwargs
+    with pytest.raises(AttributeError, match="env_kwargs"):
+        env.env_kwargs = {}

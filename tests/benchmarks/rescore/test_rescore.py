@@ -95,7 +95,7 @@ def test_so_does_a_simulators_episode(policy: str, tmp_path: Path, rescored: Tol
 
 @pytest.mark.parametrize("env_id", [TEXTCRAFT, "agentgym/BabyAI-v0", "agentgym/Wordle-v0"])
 @pytest.mark.parametrize(("action_format", "compat"), FORMATS_AND_COMPATS)
-def test_formats_and_the_originals_mode_are_found_without_a_record(
+def test_formats_and_the_originals_mode_are_in_the_episodes(
     env_id: str, action_format: str, compat: str | None, tmp_path: Path, rescored: Told
 ) -> None:
     file = recorded(tmp_path / "e.jsonl", env_id, action_format=action_format, compat=compat)
@@ -104,15 +104,11 @@ def test_formats_and_the_originals_mode_are_found_without_a_record(
 
 @pytest.mark.parametrize("policy", ["expert", "random"])
 @pytest.mark.parametrize("max_turns", [1, 2, 5, 33])
-def test_a_turn_limit_without_a_record_is_read_off_the_episodes(
+def test_a_turn_limit_is_in_the_episodes(
     policy: str, max_turns: int, tmp_path: Path, rescored: Told
 ) -> None:
     file = recorded(tmp_path / "e.jsonl", policy=policy, count=6, max_turns=max_turns)
-    status, printed = rescored(file)
-    assert status == 0
-    limits = {line for line in printed.splitlines() if "turn limit" in line}
-    assert all(f"turn limit of {max_turns}," in line for line in limits)
-    assert bool(limits) == (max_turns < 33 or policy == "random")
+    assert rescored(file)[0] == 0
 
 
 def test_a_horizon_and_an_experts_first_turns_are_played_again(
@@ -154,7 +150,7 @@ def test_an_episode_that_the_policy_ended_is_replayed_to_there(
     assert "end: stored 'truncated', replayed 'goes on'" in rescored(edited)[1]
 
 
-def test_several_actions_a_turn_are_read_off_the_prompt(tmp_path: Path, rescored: Told) -> None:
+def test_several_actions_a_turn_are_played_again(tmp_path: Path, rescored: Told) -> None:
     def twice(_observations: Any) -> str:
         return "move forward; turn left; inventory"
 
@@ -190,14 +186,8 @@ def test_an_episode_of_a_wrapper_that_records_is_replayed(tmp_path: Path, rescor
             while not is_over:
                 *_, terminated, truncated, _ = env.step("<think>...</think>inventory")
                 is_over = terminated or truncated
-    status, printed = rescored(file)
-    assert status == 1
-    assert "2 episodes: 1 equal, 0 different, 1 not replayable" in printed
-    assert """a time limit ended it; pass""" in printed
-    words = ("--env-kwargs", 'TextCraft={"max_episode_steps": 2}')
-    first, second = read_jsonl(file)
-    write_jsonl(file, [second])
-    assert rescored(file, *words)[0] == 0
+    assert [episode.truncated_by for episode in read_jsonl(file)] == ["max_turns", "time_limit"]
+    assert rescored(file)[0] == 0
 
 
 def test_an_environment_of_ones_own_is_imported_by_the_caller_alone(
@@ -323,7 +313,10 @@ def test_only_a_few_differences_are_printed_and_all_are_written(
     ("change", "reason"),
     [
         ({"source": "minecraft-1.12/v1"}, "it was played on 'minecraft-1.12/v1', and here is"),
-        ({"system_prompt": "Do as you like."}, "no environment here gives its system prompt"),
+        (
+            {"system_prompt": "Do as you like."},
+            "the environment made here has another system prompt",
+        ),
         ({"task_id": "textcraft_99999"}, "unknown task_id"),
         ({"env_id": ""}, "it names no environment"),
         ({"env_id": "mine/Game-v0"}, "--env module:mine/Game-v0"),
@@ -416,20 +409,26 @@ def test_an_evaluation_is_checked_with_its_episodes(evaluated: Path, rescored: T
     for path in (evaluated, evaluated.with_name("episodes.jsonl")):
         status, printed = rescored(path)
         assert (status, printed.partition(",")[0]) == (0, "16 episodes: 16 equal")
-        assert "turn limit" not in printed  # the record names it
 
 
-def test_without_the_result_the_caller_gives_the_arguments(
+def test_arguments_that_are_nowhere_are_the_callers_to_give(
     evaluated: Path, tmp_path: Path, rescored: Told
 ) -> None:
-    file = tmp_path / "elsewhere" / "episodes.jsonl"
-    write_jsonl(file, read_jsonl(evaluated.with_name("episodes.jsonl")))
+    episodes = evaluated.with_name("episodes.jsonl")
+    own = {"list_actions": False, "action_format": "react", "max_turns": 6}
+    assert {json.dumps(one.env_kwargs, sort_keys=True) for one in read_jsonl(episodes)} == {
+        json.dumps(own, sort_keys=True)
+    }
+    file = edit(episodes, tmp_path / "e.jsonl", lambda one: one.update(env_kwargs=None))
+    file = file.rename(tmp_path.joinpath("elsewhere").with_suffix(".jsonl"))
+    evaluated.unlink()
     status, printed = rescored(file)
     assert (status, "pass the arguments that it was made with by --env-kwargs" in printed) == (
         1,
         True,
     )
-    assert rescored(file, "--env-kwargs", 'BabyAI={"list_actions": false}')[0] == 0
+    words = json.dumps(own)
+    assert rescored(file, "--env-kwargs", f"BabyAI={words}")[0] == 0
 
 
 @pytest.mark.parametrize("name", ["success", "score", "mean_turns", "ci95", "tasks", "seeds"])
