@@ -108,7 +108,11 @@ class MissingExtra(ImportError):
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Turn the block's `ImportError` into a `MissingExtra`."""
+    """Turn the block's `ImportError` into a `MissingExtra`.
+
+    Raises:
+        MissingExtra: a package that the block imports is not installed.
+    """
     try:
         yield
     except MissingExtra:

@@ -238,7 +238,11 @@ def train_online(
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn errors of a trainer's constructor into usage errors."""
+    """Turn errors of a trainer's constructor into usage errors.
+
+    Raises:
+        UsageError: the block raises a `ValueError`, or an `OSError` that is no storage failure.
+    """
     try:
         with explain_refusals():
             yield

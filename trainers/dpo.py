@@ -243,7 +243,11 @@ def _play_for_pairs(
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run `agentgym train dpo`."""
+    """Run `agentgym train dpo`.
+
+    Raises:
+        UsageError: there is neither `--data` nor `--env`.
+    """
     env, rollout, evaluation, run, pairing, model_args, args = parse_training(
         argv,
         algorithm="dpo",

@@ -187,7 +187,11 @@ def require_output_file(policy: PolicyArguments, measure: MeasureArguments) -> N
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run `agentgym eval`."""
+    """Run `agentgym eval`.
+
+    Raises:
+        UsageError: `--mix` is given.
+    """
     parser = CommandParser(
         (EnvArguments, EpisodeArguments, PolicyArguments, MeasureArguments),
         command="agentgym eval",

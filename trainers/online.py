@@ -589,6 +589,9 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             batch: TRL's padded tensors of R rows: `prompt_ids`, `completion_ids`, `completion_mask`
                 and what else it has; entries of as many rows that are added here reach the loss.
             episodes: rewards and trajectories.
+
+        Raises:
+            NotImplementedError: the subclass does not define it.
         """
         raise NotImplementedError(f"{type(self).__name__} has no advantages_of")
 
@@ -663,7 +666,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return_outputs: bool = False,
         num_items_in_batch: Any = None,
     ) -> torch.Tensor:
-        """Return the loss of a micro-batch, and add the gradients of its passes but the last."""
+        """Return a micro-batch's scalar loss, and add the gradients of its passes but the last."""
         max_rows = self.args.per_device_train_batch_size
         is_whole = len(inputs["prompt_ids"]) <= max_rows
         if is_whole or self.policy_loss.has_terms_of_micro_batches or not self.model.training:
@@ -678,7 +681,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         return self.loss_of_pass(model, last) + total
 
     def loss_of_pass(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
-        """Return the loss of a pass. A subclass may add a term."""
+        """Return the scalar loss of a pass. A subclass may add a term."""
         return self.policy_loss(model, inputs)
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:

@@ -129,6 +129,9 @@ class AgentSFTTrainer(RunMixin, SFTTrainer):  # type: ignore[misc]
         eval_dataset: rows whose `prompt` is a task id; by default the evaluation split's tasks.
         processing_class: the tokenizer; by default the model's.
         **kwargs: passed to `trl.SFTTrainer`, such as `peft_config` and `callbacks`.
+
+    Raises:
+        TypeError: there are no `trajectories`.
     """
 
     config, takes = AgentSFTConfig, SFTConfig
@@ -263,7 +266,11 @@ def expert_demonstrations(
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run `agentgym train sft`."""
+    """Run `agentgym train sft`.
+
+    Raises:
+        UsageError: there is neither `--data` nor `--env`.
+    """
     env, rollout, evaluation, run, data, model_args, args = parse_training(
         argv,
         algorithm="sft",

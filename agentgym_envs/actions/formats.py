@@ -104,6 +104,9 @@ class ReactParser:
 
         Without one, an action that is the whole answer, a line of its own or marked in another way
         counts, as `find_action` reads it.
+
+        Raises:
+            InvalidAction: there is no action, or nothing follows `Action:`.
         """
         turn = action_part(completion)
         action = last_labelled(turn, self.verbs)

@@ -54,7 +54,11 @@ def check_step(step: Step, *, turn: int) -> None:
 
 
 def check_info(info: dict[str, Any], *, turn: int) -> None:
-    """Check the info of `reset` or `step`, with the arguments of `check_step`."""
+    """Check the info of `reset` or `step`, with the arguments of `check_step`.
+
+    Raises:
+        ConformanceError: it breaks the contract.
+    """
     missing = [key for key in INFO_KEYS if key not in info]
     _require(not missing, f"info must hold the keys {INFO_KEYS}", {"missing": missing})
     for key, kinds in _INFO_TYPES.items():

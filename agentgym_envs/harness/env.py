@@ -81,7 +81,11 @@ class HarnessEnv(TextEnv):
         return task.task_id
 
     def begin(self, task: TaskSpec) -> str:
-        """Start the agent, and return the messages of its first request."""
+        """Start the agent, and return the messages of its first request.
+
+        Raises:
+            EnvCodeError: the agent ended without a request to the model.
+        """
         self.close_session("another one has begun")
         self.goal = self.describe_goal(task)
         self._answers = []

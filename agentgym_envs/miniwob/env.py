@@ -89,7 +89,11 @@ class MiniWoBEnv(TextEnv):
         self._raw_reward = 0.0
 
     def begin(self, task: TaskSpec) -> str:
-        """Open the task's page in a browser of its own and start the page's episode."""
+        """Open the task's page in a browser of its own and start the page's episode.
+
+        Raises:
+            EnvFailure: the page did not start.
+        """
         self._close_browser()
         self._raw_reward = 0.0
         self._view = View(self.viewport_lines)

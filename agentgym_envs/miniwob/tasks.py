@@ -45,7 +45,11 @@ class MiniWoBTasks(TaskSet):
         ]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return a number's task and split, or `"unlisted"` for a seed of no split."""
+        """Return a number's task and split, or `"unlisted"` for a seed of no split.
+
+        Raises:
+            ValueError: there is no such task.
+        """
         place, seed = divmod(number, SEEDS)
         if not 0 <= place < len(NAMES):
             raise ValueError(

@@ -67,7 +67,11 @@ class ReactTextParser(ReactParser):
     """`Thought:` and `Action:`, of which the action is sent as it is written."""
 
     def parse(self, completion: str) -> str:
-        """Return the text after the last `Action:`, up to the end of its line or code block."""
+        """Return the text after the last `Action:`, up to the end of its line or code block.
+
+        Raises:
+            InvalidAction: there is no action.
+        """
         action = last_labelled(completion)
         if not action:
             raise InvalidAction("There is no action in your answer. " + self.instructions)
@@ -134,7 +138,11 @@ class CallForm:
         return tuple(tool.verb for tool in self.tools if tool.name.isidentifier()) or VERBS
 
     def parser(self, action_format: str) -> ActionParser:
-        """Return the parser of completions."""
+        """Return the parser of completions.
+
+        Raises:
+            ValueError: the format is not `"function_call"`.
+        """
         if action_format == "function_call":
             return ToolCallParser(self.tools)
         raise ValueError(

@@ -113,7 +113,11 @@ class NumberedTasks(TaskSet):
         return self._ranges[split]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a number, where the server knows the numbers."""
+        """Return (subtask, split) of a number, where the server knows the numbers.
+
+        Raises:
+            UnknownTask: the number is not in 0..`MOST`.
+        """
         if not 0 <= number <= MOST:
             raise UnknownTask(
                 f"unknown task_id '{self.env_name}_{number}'; allowed: '{self.env_name}_0' to "

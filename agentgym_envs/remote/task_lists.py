@@ -71,7 +71,11 @@ class ServerTasks(TaskSet):
         return (match[1], int(match[2])) == (self._own_prefix, number)
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a listed number."""
+        """Return (subtask, split) of a listed number.
+
+        Raises:
+            UnknownTask: the number is not listed.
+        """
         task = self.tasks.get(number)
         if task is None:
             raise UnknownTask(

@@ -164,7 +164,11 @@ class Simulator:
 
     @property
     def game(self) -> JavaObject:
-        """The loaded game."""
+        """The loaded game.
+
+        Raises:
+            EnvFailure: no task is loaded.
+        """
         if self._game is None:
             raise EnvFailure("no task is loaded: the simulator broke while it was loading one")
         return self._game

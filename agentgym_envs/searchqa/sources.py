@@ -48,7 +48,11 @@ class SearchQATasks(TaskSet):
         return self.questions.explain_empty(split)
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (family, split) of a question."""
+        """Return (family, split) of a question.
+
+        Raises:
+            UnknownTask: there is no such question.
+        """
         try:
             question = self.questions.question(number)
         except ValueError as error:

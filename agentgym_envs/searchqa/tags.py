@@ -87,7 +87,11 @@ class TagReactParser:
         )
 
     def parse(self, completion: str) -> str:
-        """Return the first action tag outside the thoughts."""
+        """Return the first action tag outside the thoughts.
+
+        Raises:
+            InvalidAction: there is no such tag.
+        """
         names = [verb.name for verb in self.verbs]
         turn = action_part(completion)
         tag = find_tag(turn, names)

@@ -94,7 +94,11 @@ class TextCraftEnv(TextEnv):
         self.source = self._goals.source
 
     def choose_task(self, options: Mapping[str, Any]) -> TaskSpec:
-        """Return the task that `options` name by id or goal, or draw one."""
+        """Return the task that `options` name by id or goal, or draw one.
+
+        Raises:
+            ValueError: `options` name both a task id and a goal.
+        """
         goal = options.get("goal")
         if goal is None:
             return super().choose_task(options)

@@ -32,7 +32,11 @@ class BacktickParser:
     )
 
     def parse(self, completion: str) -> str:
-        """Return the text between the backticks."""
+        """Return the text between the backticks.
+
+        Raises:
+            InvalidAction: there is no action.
+        """
         if not self.verbs:
             action = find_action(completion)
         else:

@@ -114,7 +114,11 @@ class EmbeddedDeployment:
         return episode
 
     def open(self, task: WebTask, tree: str = "short") -> Episode:
-        """Make ready for a task in the making, which has no evaluators yet."""
+        """Make ready for a task in the making, which has no evaluators yet.
+
+        Raises:
+            ValueError: the task needs a site that is not embedded.
+        """
         missing = sorted(set(task.sites) - set(SITES))
         if missing:
             raise ValueError(

@@ -66,7 +66,11 @@ class WebArenaEnv(BrowserTaskEnv):
         self._content = content
 
     def expert_moves(self) -> Iterator[ExpertMove]:
-        """Yield the task's recorded moves, with the scrolling that they need."""
+        """Yield the task's recorded moves, with the scrolling that they need.
+
+        Raises:
+            NoExpert: `tree` is not `"short"`.
+        """
         task = self.web_task
         if self.tree != "short":
             raise NoExpert(f"the expert reads tree='short', not {self.tree!r}")

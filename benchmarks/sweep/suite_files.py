@@ -103,7 +103,11 @@ class _File:
         self.path = path
 
     def root(self) -> Any:
-        """Return the node at the file's top."""
+        """Return the node at the file's top.
+
+        Raises:
+            ValueError: the file is not YAML, or is empty.
+        """
         try:
             root = yaml.compose(self.path.read_text("utf-8-sig"), Loader=yaml.SafeLoader)
         except (yaml.YAMLError, UnicodeDecodeError) as error:

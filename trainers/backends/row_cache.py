@@ -46,7 +46,11 @@ class _RowLayer(CacheLayerMixin):
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the new tokens of the window's rows, and return these rows whole."""
+        """Write the new tokens of the window's N rows, and return these rows whole.
+
+        `key_states` and `value_states` are (N, H, C, D), the result is twice (N, H, L, D): H heads
+        of size D, C new tokens and all L columns.
+        """
         # Under autocast rotary positions make keys float32, and attention lowers them again.
         key_states = key_states.to(value_states.dtype)
         if not self.is_initialized:
@@ -123,7 +127,7 @@ class RowCache(Cache):
             layer.resize()
 
     def open(self, first: int, last: int, at: torch.Tensor) -> None:
-        """Set the next pass's rows [first, last) and their (last - first, C) int64 columns."""
+        """Set the next pass's N rows [first, last) and their (N, C) int64 columns."""
         window = self.window
         window.first, window.last, window.at = first, last, at
 

@@ -22,9 +22,12 @@ class RowModel:
     """Runs forward passes over rows of different lengths.
 
     Args:
-        model: a causal language model with full or sliding-window attention, or a `ValueError`.
+        model: a causal language model with full or sliding-window attention.
         autocast: the context of its passes.
         cuda_graphs: decoding steps are captured if possible, in `graphs`.
+
+    Raises:
+        ValueError: the model has layers of another kind.
     """
 
     def __init__(
@@ -85,10 +88,10 @@ class RowModel:
         positions: np.ndarray,
         is_token: np.ndarray,
     ) -> torch.Tensor:
-        """Encode new tokens of the rows [first, first + n), padded on the left.
+        """Encode new tokens of the rows [first, first + N), padded on the left.
 
-        `ids` are (n, C), with their `positions` in their rows; `is_token` is False for padding.
-        Returns (n, V) float32 logits after each row's last token.
+        `ids` are (N, C), with their `positions` in their rows; `is_token` is False for padding.
+        Returns (N, V) float32 logits after each row's last token.
         """
         device = self.model.device
         seen = np.where(is_token, positions, 0)
@@ -100,9 +103,9 @@ class RowModel:
         return self._run(cache, ids_there, seen_there)
 
     def advance(self, cache: RowCache, ids: torch.Tensor, positions: np.ndarray) -> torch.Tensor:
-        """Encode one (n,) id more in each of the rows [0, n), at (n,) positions.
+        """Encode one (N,) id more in each of the rows [0, N), at (N,) positions.
 
-        Returns (n, V) float32 logits.
+        Returns (N, V) float32 logits.
         """
         at = torch.from_numpy(positions[:, None]).to(self.model.device)
         replayed = self.graphs.advance(cache, ids[:, None], at)

@@ -63,10 +63,10 @@ class Sampler:
         num_prompts: int,
         draws: torch.Tensor | None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Sample (n,) ids and their logprobs from (n, V) logits.
+        """Sample (N,) ids and their logprobs from (N, V) logits.
 
         Draws are made for all prompts and taken by prompt, so that a sample does not depend on rows
-        that have left or changed places. `prompt_of` is (n,), the prompt of each row. `draws` is
+        that have left or changed places. `prompt_of` is (N,), the prompt of each row. `draws` is
         (num_prompts,) float64 from the prompts' own streams; None draws here.
         """
         scores = logits / sampling.temperature if sampling.temperature else logits
@@ -90,7 +90,7 @@ class Sampler:
 
 
 def cut(scores: torch.Tensor, sampling: Sampling) -> torch.Tensor:
-    """Return (n, V) logits at the sampling temperature, -inf for tokens that are left out."""
+    """Return (N, V) logits at the sampling temperature, -inf for tokens that are left out."""
     if sampling.min_p > 0:
         least = scores.amax(-1, keepdim=True) + math.log(sampling.min_p)
         scores = scores.masked_fill(scores < least, -torch.inf)

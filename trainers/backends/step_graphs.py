@@ -58,9 +58,9 @@ class StepGraphs:
     def advance(
         self, cache: RowCache, ids: torch.Tensor, positions: torch.Tensor
     ) -> torch.Tensor | None:
-        """Compute a step of the first rows, with (n, 1) int64 ids and positions.
+        """Compute a step of the first N rows, with (N, 1) int64 ids and positions.
 
-        `cache` has `num_rows` rows allocated. Returns (n, V) float32 logits, which hold until the
+        `cache` has `num_rows` rows allocated. Returns (N, V) float32 logits, which hold until the
         next step, or None if it is to be run from Python.
         """
         if not self.works:
@@ -109,7 +109,7 @@ class _Step:
         self._replayed, self._logits = capture(self._compute, device)
 
     def replay(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """Return the logits of the first rows, with these ids at these positions."""
+        """Return the (N, V) logits of the first N rows, with (N, 1) ids at (N, 1) positions."""
         num = len(ids)
         self._ids[:num], self._positions[:num] = ids, positions
         self._positions[num:] = self._spare  # rows that take no part keep what they hold
@@ -133,7 +133,10 @@ def can_capture(model: torch.nn.Module) -> bool:
 def capture(
     compute: Callable[[], torch.Tensor], device: torch.device
 ) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
-    """Capture a computation on tensors that stay where they are, as a graph and its result."""
+    """Capture a computation on tensors that stay where they are, as a graph and its result.
+
+    The result is a tensor of any shape (...), as `compute` returns it.
+    """
     stream, current = torch.cuda.Stream(device), torch.cuda.current_stream(device)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.device(device):

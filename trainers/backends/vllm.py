@@ -152,7 +152,11 @@ class VLLMBackend:
         self._seeds = TurnSeeds(seed)
 
     def sync_weights(self, global_step: int) -> None:
-        """Load the trained model's weights, if they have changed since the last time."""
+        """Load the trained model's weights, if they have changed since the last time.
+
+        Raises:
+            RuntimeError: vLLM did not drop the keys and values of the old weights.
+        """
         if self.model is None:
             return
         version = (global_step, weights_version(self.model))

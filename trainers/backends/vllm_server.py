@@ -134,7 +134,11 @@ class VLLMServerBackend:
         budgets: Sequence[int] | None = None,
         restarts: int = MOST_RESTARTS,
     ) -> list[Generated]:
-        """Continue each prompt by a seed of its own, as `generate`, surviving `restarts`."""
+        """Continue each prompt by a seed of its own, as `generate`, surviving `restarts`.
+
+        Raises:
+            EnvFailure: the server was restarted more than `restarts` times within the batch.
+        """
         if sampling.temperature not in (0, 1) or sampling.is_cut:
             self._check_logprobs(prompts[0])
         limits = [sampling.max_new_tokens] * len(prompts) if budgets is None else budgets

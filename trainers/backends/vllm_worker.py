@@ -21,7 +21,10 @@ class PolicyWorker:
     reload_weights: Any
 
     def load_policy_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-        """Replace the weights by named tensors, or raise `RuntimeError` if some are missing."""
+        """Replace the weights by named tensors, or raise `RuntimeError` if some are missing.
+
+        The tensors have any shape (...), as in a checkpoint.
+        """
         model = self.get_model()
         expected = {name for name, _ in model.named_parameters()}
         loaded: set[str] = set()

@@ -110,15 +110,16 @@ def servable_base(model: Any) -> str | None:
 
 
 def is_whole(weight: torch.Tensor) -> bool:
-    """Return whether this process holds all of a parameter, unquantized."""
+    """Return whether this process holds all of a parameter of any shape (...), unquantized."""
     return type(weight) is torch.nn.Parameter and not hasattr(weight, "ds_id")
 
 
 def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield each weight once, tied ones under their first name, adapters merged.
 
-    Where FSDP2 has split the weights, all processes must iterate together: each is gathered. Raises
-    `ValueError` if the base is quantized, ZeRO-3 has split it, or an adapter cannot be merged.
+    They are tensors of any shape (...), as in a checkpoint. Where FSDP2 has split the weights, all
+    processes must iterate together: each is gathered. Raises `ValueError` if the base is quantized,
+    ZeRO-3 has split it, or an adapter cannot be merged.
     """
     for name, weight in _weights(model):
         yield name, _whole(name, weight)

@@ -73,7 +73,7 @@ class Critic(nn.Module):
         return self.head(states).squeeze(-1)
 
     def trained_tensors(self) -> dict[str, torch.Tensor]:
-        """Return the trainable parameters by name, for checkpoints."""
+        """Return the trainable parameters by name, of any shape (...), for checkpoints."""
         return {n: p.detach().contiguous() for n, p in self.named_parameters() if p.requires_grad}
 
     def save_state(self, folder: str | Path) -> None:

@@ -29,7 +29,11 @@ EXTRA_PACKAGES = {
 
 @contextmanager
 def explain_missing_extra() -> Iterator[None]:
-    """Turn the want of a package of the train or the eval extra into a `MissingExtra`."""
+    """Turn the want of a package of the train or the eval extra into a `MissingExtra`.
+
+    Raises:
+        MissingExtra: the block raises an `ImportError` about a package of one of these extras.
+    """
     try:
         yield
     except ImportError as error:
@@ -77,6 +81,9 @@ def explain_load_errors(policy: str, *, names: Iterable[str], otherwise: str) ->
     """Turn errors of transformers and of the servers' clients into a `UsageError`.
 
     `names` are allowed in place of the `policy`; `otherwise` describes all that is allowed.
+
+    Raises:
+        UsageError: the block raises an `OSError` or a `ValueError`.
     """
     try:
         yield
@@ -105,6 +112,9 @@ def explain_refusals(
     For the time before a run has begun. An error of our own code, or of another kind, passes: it is
     a bug, and its traceback is needed. `kinds` are by default those of a wrong value or a missing
     package. The message is "LIBRARY cannot `cannot`: CAUSE `remedy`".
+
+    Raises:
+        UsageError: TRL or a library below it raises an error of `kinds`.
     """
     kinds = kinds or (ImportError, OSError, RuntimeError, TypeError, ValueError)
     try:

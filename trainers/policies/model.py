@@ -200,7 +200,11 @@ class ModelPolicy(Policy):
             self._sampling = replace(self.sampling, temperature=temperature)
 
     def act(self, episodes: Sequence[Episode]) -> list[Reply | Stop]:
-        """Sample one turn for each episode whose token budget has room."""
+        """Sample one turn for each episode whose token budget has room.
+
+        Raises:
+            ValueError: the backend does not return one turn for each prompt.
+        """
         budgets = {episode.key: self._read(episode) for episode in episodes}
         keys = [key for key, budget in budgets.items() if budget]
         generated = {}

@@ -41,7 +41,11 @@ class Tabs:
 
     @property
     def current(self) -> Tab:
-        """The tab that is looked at."""
+        """The tab that is looked at.
+
+        Raises:
+            EnvFailure: no tab is open.
+        """
         if not self.all:
             raise EnvFailure("the browser has no tab open")
         return self.all[self.index]

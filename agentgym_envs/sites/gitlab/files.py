@@ -30,7 +30,11 @@ def root(context: RequestContext, owner: str, slug: str) -> Response:
 
 @SITE.get("/~{owner}/{slug}/tree/{path:path}")
 def folder(context: RequestContext, owner: str, slug: str, path: str) -> Response:
-    """List a folder."""
+    """List a folder.
+
+    Raises:
+        NotFound: the branch has no such folder.
+    """
     project = find_project(context, owner, slug)
     branch = find_branch(context, project)
     path = path.strip("/")

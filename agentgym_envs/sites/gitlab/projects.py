@@ -228,7 +228,11 @@ def _new_form(fields: ForgeFields) -> Response:
 
 @SITE.get("/~{owner}/{slug}/settings", signed_in=True)
 def settings_form(context: RequestContext, owner: str, slug: str) -> Response:
-    """Show the form."""
+    """Show the form.
+
+    Raises:
+        Forbidden: the visitor's role is below Maintainer.
+    """
     project = find_project(context, owner, slug)
     if not project.ranks("Maintainer"):
         raise Forbidden(project.refusal("Maintainer"))
@@ -258,7 +262,11 @@ def save_settings(context: RequestContext, owner: str, slug: str) -> Response:
 
 @SITE.post("/~{owner}/{slug}/archive", signed_in=True)
 def archive(context: RequestContext, owner: str, slug: str) -> Response:
-    """Archive a project, or bring it back."""
+    """Archive a project, or bring it back.
+
+    Raises:
+        Forbidden: the visitor is not the project's owner.
+    """
     project = find_project(context, owner, slug)
     if not project.ranks("Owner"):
         raise Forbidden(f"Only the owner may archive {project.name}.")

@@ -14,7 +14,11 @@ from agentgym_envs.sites.web import Forbidden, NotFound, RequestContext
 
 @SITE.post("/p/{number}/comments", signed_in=True)
 def comment_on_post(context: RequestContext, number: str) -> Response:
-    """Comment on a post."""
+    """Comment on a post.
+
+    Raises:
+        Forbidden: the post is locked.
+    """
     post = find_post(context, number)
     if post["is_locked"]:
         raise Forbidden("This post is locked; nobody can comment on it any more.")
@@ -34,7 +38,11 @@ def comment(context: RequestContext, number: str) -> Response:
 
 @SITE.post("/comments/{number}", signed_in=True)
 def reply(context: RequestContext, number: str) -> Response:
-    """Reply to a comment."""
+    """Reply to a comment.
+
+    Raises:
+        Forbidden: the post is locked, or the comment is deleted.
+    """
     answered = find_comment(context, number)
     if answered["is_locked"] or answered["is_deleted"]:
         raise Forbidden("Nobody can reply to this comment any more.")

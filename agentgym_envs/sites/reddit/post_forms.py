@@ -107,7 +107,11 @@ def delete(context: RequestContext, number: str) -> Response:
 
 @SITE.post("/p/{number}/lock", signed_in=True)
 def lock(context: RequestContext, number: str) -> Response:
-    """Lock or unlock a post's comments, for moderators."""
+    """Lock or unlock a post's comments, for moderators.
+
+    Raises:
+        Forbidden: the visitor does not moderate the community.
+    """
     post = find_post(context, number)
     if not find_forum(context, post["forum"])["is_moderated"]:
         raise Forbidden("Only moderators can lock a post.")

@@ -72,7 +72,11 @@ def profile_comments(context: RequestContext, username: str) -> Response:
 
 @SITE.post("/u/{username}/block", signed_in=True)
 def block(context: RequestContext, username: str) -> Response:
-    """Block somebody, or stop."""
+    """Block somebody, or stop.
+
+    Raises:
+        Forbidden: the user is the visitor.
+    """
     person = find_user(context, username)
     if person["id"] == context.user_id:
         raise Forbidden("You cannot block yourself.")

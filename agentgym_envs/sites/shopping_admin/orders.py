@@ -208,7 +208,11 @@ def change_address(context: RequestContext, number: str) -> Response:
 
 @SITE.post("/orders/{number}/{action}", signed_in=True)
 def act(context: RequestContext, number: str, action: str) -> Response:
-    """Hold, release, cancel or refund an order."""
+    """Hold, release, cancel or refund an order.
+
+    Raises:
+        NotFound: there is no such action.
+    """
     row = find_order(context, number)
     if action not in _MESSAGES:
         raise NotFound()

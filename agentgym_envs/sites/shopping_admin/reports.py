@@ -74,7 +74,11 @@ def reports(context: RequestContext) -> Response:
 
 @SITE.get("/reports/{key}", signed_in=True)
 def report(context: RequestContext, key: str) -> Response:
-    """Show a report."""
+    """Show a report.
+
+    Raises:
+        NotFound: there is no such report.
+    """
     chosen = REPORTS.get(key)
     if chosen is None:
         raise NotFound("There is no such report.")

@@ -118,7 +118,11 @@ class OfficialDeployment:
         return text
 
     def begin(self, task: WebTask, tree: str = "short") -> Episode:
-        """Make ready: sites put back if need be, and a browser in which the agent is signed in."""
+        """Make ready: sites put back if need be, and a browser in which the agent is signed in.
+
+        Raises:
+            ValueError: the task needs a site that has no address.
+        """
         evaluators = build_evaluators(fill_values(self, task.eval), is_original=True)
         missing = sorted(set(task.sites) - set(self.sites))
         if missing:

@@ -62,7 +62,11 @@ class WebTasks(TaskSet):
         return self._numbers[split]
 
     def describe(self, number: int) -> tuple[str, str]:
-        """Return (subtask, split) of a task."""
+        """Return (subtask, split) of a task.
+
+        Raises:
+            UnknownTask: there is no such task.
+        """
         listing = self._listings.get(number)
         if listing is None:
             raise UnknownTask(
