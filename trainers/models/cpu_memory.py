@@ -38,10 +38,11 @@ def bound_kernel_caches() -> None:
 def keep_freed_memory() -> None:
     """Let glibc keep freed memory for later, unless the environment sets its heap.
 
-    By default glibc maps a block above 32 MB anew each time, and gives the heap's free end back.
-    The kernel then clears each page at its first touch, which can take longer than the arithmetic:
-    the passes of a 0.5B model were seven times slower on a virtual machine. `give_back_memory`
-    returns what is kept. Does nothing where the C library is not glibc.
+    By default glibc maps a block above 32 MB anew each time, and gives the heap's free end back, so
+    that passes touch new pages. In a virtual machine that had not yet touched its memory, passes of
+    a 0.5B model took seven times as long; an hour later they took 1.09 times (1.02 to 1.16, `python
+    -m lab.throughput --only heap`). `give_back_memory` returns what is kept. Does nothing where the
+    C library is not glibc.
     """
     if any(name in os.environ for name in HEAP):
         return
