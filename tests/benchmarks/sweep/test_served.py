@@ -167,7 +167,7 @@ def test_a_budget_without_prices_ends_the_sweep_at_once(tmp_path, capsys):
     with serving({CHAT: lambda body: message("add 1")}) as server:
         policy = ("--policy", f"{server.url}/v1", "--api_model", "m")
         assert swept(tmp_path / "out", *WORDS, *policy, "--max-cost", "3") == 2
-    assert capsys.readouterr().err.count("--max_cost needs to know") == 1
+    assert capsys.readouterr().err.count("--max_cost needs each answer's cost") == 1
     assert len(server.requests) <= 2
 
 

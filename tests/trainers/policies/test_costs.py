@@ -222,7 +222,7 @@ def test_a_budget_without_prices_is_refused_after_one_answer_at_most(
         words = words_of(tmp_path, server.url, "--max_cost", "3", prices=None)
         assert run_command(lambda: evaluate(words)) == 2
         assert len(server.requests) <= 2  # those under way together
-    assert "list the policy's prices in --policies" in capsys.readouterr().err
+    assert "list the prices in --policies" in capsys.readouterr().err
 
 
 def test_a_batch_is_asked_for_anew_and_an_earlier_commands_answers_are_not(
