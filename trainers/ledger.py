@@ -165,9 +165,9 @@ class Ledger:
             return
         if self._has_unpriced:
             raise RefusedForGood(
-                "`max_cost` needs each answer's cost, and one has none: the server does not count its "
-                'tokens ("usage"), or the policy has no prices. Let it count them and list the '
-                "prices in `policies`, or leave `max_cost` out"
+                "`max_cost` needs each answer's cost, and one has none: the server does not count "
+                'its tokens ("usage"), or the policy has no prices. Let it count them and list '
+                "the prices in `policies`, or leave `max_cost` out"
             )
         spent = self._costs.total() if self._costs is not None else self.spent or 0.0
         if spent >= self.max_cost:

@@ -70,7 +70,7 @@ METRICS = (
     Metric("episodes/failed_share", "failed share", ".1%"),
     Metric("episodes/without_reward", "without reward", ".0f"),
     Metric("episodes/sampled_tokens", "sampled tokens", ".0f", viewer=9),
-    Metric("episodes/invalid_actions", "invalid actions", ".1%"),
+    Metric("episodes/invalid_actions", "invalid actions", ".1%", line=6),
     Metric("episodes/cut_turns", "cut turns", ".1%"),
     Metric("truncated/horizon", "cut by the horizon", ".1%"),
     Metric("truncated/max_turns", "cut by the turn limit", ".1%"),

@@ -29,6 +29,8 @@ reached, *score* is progress towards it; they are never mixed. Failed episodes (
 are counted in their own column and enter nothing else. Seconds are those of one worker; the seconds
 of episodes that were played together are shared out by their turns."""
 
+MOSTLY = 0.9
+"""Share of invalid actions above which a report says so first."""
 _PASS = "pass@k, one of k succeeds (arXiv 2107.03374), and pass^k, all do (arXiv 2406.12045)"
 
 
@@ -75,6 +77,13 @@ def _head(results: SweepResults) -> list[Part]:
                 "deleted, the same `agentgym sweep` plays its batch again."
             )
         )
+    if refused := _mostly_invalid(results):
+        parts.append(
+            Text(
+                f"**Nearly all actions were invalid: {'; '.join(refused)}.** Read some in "
+                "`agentgym view`: the answers may have another form than `--action_format`."
+            )
+        )
     head, *rows = tables.summary_table(results.settings)
     titles = {name: _title(name, settings[0]) for name, settings in results.scenarios().items()}
     named = [head[0], *(titles[scenario] for scenario in head[1:])]
@@ -85,6 +94,16 @@ def _head(results: SweepResults) -> list[Part]:
         legend = [["policy", "its full name"], *map(list, sorted(shortened.items()))]
         parts.append(Table(legend, numbers_from=2))
     return [*parts, Text(_READING)]
+
+
+def _mostly_invalid(results: SweepResults) -> list[str]:
+    """List the policies whose actions are nearly all invalid, each with its scenario."""
+    return [
+        f"{plain(setting.short or setting.policy)} in {scenario}"
+        for scenario, settings in results.scenarios().items()
+        for setting in settings
+        if setting.whole.invalid > MOSTLY * setting.whole.turns
+    ]
 
 
 def _title(scenario: str, setting: Setting) -> str:

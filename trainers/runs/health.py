@@ -91,7 +91,8 @@ SYMPTOMS = (
         (0.75, 0.95),  # half of them are usual with rewards of 0 and 1
         "in {value:.0%} of the groups all episodes had the same reward, so they taught nothing",
         "--tasks chooses tasks the policy solves sometimes, a longer --horizon lets it solve more, "
-        "a larger --num_generations finds differences, SFT gives a better start",
+        "a larger --num_generations finds differences, SFT gives a better start. With this "
+        "command's options, `agentgym headroom` chooses",
     ),
     Symptom(
         BATCH_ZERO_STD,

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from matplotlib.figure import Figure
 
+from agentgym_envs import read_jsonl, write_jsonl
 from benchmarks.compare import command as compare
 from benchmarks.report import command, plots
 from benchmarks.report.blocks import plain
@@ -318,6 +319,20 @@ def test_a_damaged_batch_is_named_with_its_remedy(tmp_path, text):
     assert "deleted, the same `agentgym sweep` plays its batch again" in told
     file.unlink()
     assert folder.missing(cell) == [0]
+
+
+def test_a_policy_whose_form_is_wrong_is_named_before_the_tables(tmp_path):
+    folder = textcraft_sweep(tmp_path, ["x", "y"])
+    assert "Nearly all actions" not in reported(folder)
+    (cell, _) = folder.cells()
+    (file, *_) = folder.files(cell)
+    episodes = list(read_jsonl(file))
+    for turn in (turn for episode in episodes for turn in episode.turns):
+        turn.is_valid_action = False
+    write_jsonl(file, episodes)
+    told = reported(folder)
+    assert "**Nearly all actions were invalid: x in TextCraft.** Read some" in told
+    assert told.index("Nearly all") < told.index("Success by policy")
 
 
 @pytest.mark.parametrize("words", [[], ["--leaderboard"]])
