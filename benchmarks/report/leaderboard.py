@@ -19,9 +19,9 @@ from trainers.evaluation.tally import paired
 LEADERBOARD_FILE = "leaderboard.html"
 
 _READING = """\
-Success is the mean over tasks; its 95% interval stands in brackets and as a bar: Wilson's for as
-many independent episodes as those of each task are worth together. *Mean* is over the panels, with
-the interval that theirs give (Zou and Donner 2008); only who played them all has one, and a rank.
+Success is the mean over tasks; its 95% interval stands in brackets and as a bar: Wilson's for the
+effective number of episodes, as several of one task count less. *Mean* is over the panels, with the
+interval that theirs give (Zou and Donner 2008); only who played them all has one, and a rank.
 *Against the first* is paired over the tasks that both played. Failed episodes (the machinery broke)
 enter no success."""
 

@@ -23,8 +23,8 @@ from benchmarks.report.published import PublishedPanel
 from benchmarks.report.results import Setting, SweepResults, shared_limit
 
 _READING = """\
-Success rates are means over tasks; in brackets their 95% intervals: Wilson's for as many
-independent episodes as those of each task are worth together. *Success* means that the goal was
+Success rates are means over tasks; in brackets their 95% intervals: Wilson's for the effective
+number of episodes, as several of one task count less than as many tasks. *Success* means that the goal was
 reached, *score* is progress towards it; they are never mixed. Failed episodes (the machinery broke)
 are counted in their own column and enter nothing else. Seconds are those of one worker; the seconds
 of episodes that were played together are shared out by their turns."""
