@@ -24,10 +24,10 @@ from benchmarks.report.results import Setting, SweepResults, shared_limit
 
 _READING = """\
 Success rates are means over tasks; in brackets their 95% intervals: Wilson's for the effective
-number of episodes, as several of one task count less than as many tasks. *Success* means that the goal was
-reached, *score* is progress towards it; they are never mixed. Failed episodes (the machinery broke)
-are counted in their own column and enter nothing else. Seconds are those of one worker; the seconds
-of episodes that were played together are shared out by their turns."""
+number of episodes, as several of one task count less than as many tasks. *Success* means that the
+goal was reached, *score* is progress towards it; they are never mixed. Failed episodes (the
+machinery broke) are counted in their own column and enter nothing else. Seconds are those of one
+worker; the seconds of episodes that were played together are shared out by their turns."""
 
 MOSTLY = 0.9
 """Share of invalid actions above which a report says so first."""

@@ -139,7 +139,7 @@ def test_a_batch_that_serves_several_steps_is_told_as_such(tmp_path: Path, capsy
     )  # fmt: skip
     trainer.train()
     said = capsys.readouterr().out
-    assert said.startswith("PPO: 1 optimizer steps")
+    assert said.startswith("PPO: 1 optimizer step")
     rates = "learning rate 1e-06, the critic's 1e-05 (constant)"
     assert f"  batch   4 episodes every 2 steps: 4 tasks x 1; {rates}\n" in said
     assert said.count("measured") == 1, "at the end, since nothing is measured"
@@ -155,7 +155,7 @@ def test_imitation_says_how_many_episodes_it_learns_from(tmp_path: Path, capsys:
     )
     trainer.train()
     said = capsys.readouterr().out
-    assert said.startswith(f"SFT: 1 optimizer steps, written to {tmp_path}\n")
+    assert said.startswith(f"SFT: 1 optimizer step, written to {tmp_path}\n")
     rate = "learning rate 2e-05 (linear)"
     assert f"  batch   4 a step, of 5 episodes of Letters, 0.8 times each; {rate}\n" in said
 

@@ -88,7 +88,7 @@ def test_a_script_trains_a_step_and_saves_the_model(
     }
     record = json.loads((folder / "run.json").read_text())
     assert record["EnvArguments"]["env"] == ["agentgym/TextCraft-v0"]
-    assert "1 optimizer steps, written to runs/python" in capsys.readouterr().out
+    assert "1 optimizer step, written to runs/python" in capsys.readouterr().out
 
 
 @pytest.mark.full
