@@ -217,7 +217,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def measured(
-    made: Callable[[EvalResult, Sequence[Trajectory]], Result],
+    build: Callable[[EvalResult, Sequence[Trajectory]], Result],
     environments: Environments,
     budgets: EpisodeArguments,
     policy: PolicyArguments,
@@ -228,7 +228,7 @@ def measured(
 ) -> Result:
     """Play the tasks of a command, write the files that it names, and return its result.
 
-    `made` makes the result of the evaluation and its episodes: a dataclass with `run` and `save`,
+    `build` makes the result of the evaluation and its episodes: a dataclass with `run` and `save`,
     for `measure.out`. With the `schedule` of a horizon the episodes are those of a run's first
     step.
     """
@@ -271,7 +271,7 @@ def measured(
             on_trajectories=write,
             finished=watch.finished,
         )
-        own: Any = made(result, episodes)
+        own: Any = build(result, episodes)
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command=command, seed=seeds[0], configs=configs)

@@ -45,7 +45,7 @@ class Ended(NamedTuple):
     """
 
     result: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class Pending(NamedTuple):
@@ -118,7 +118,7 @@ class Session:
     def _run(self, run: Callable[[Endpoint], Any]) -> None:
         try:
             ended = Ended(run(self.endpoint))
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # in the verdict, or raised by `HarnessEnv`
             ended = Ended(error=error)
         _server().sessions.pop(self.endpoint.api_key, None)
         self._arrived.put(ended)

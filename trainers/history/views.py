@@ -42,9 +42,9 @@ class View:
 
     def completions(self, episode: Trajectory) -> list[str]:
         """Return the texts of `turns`, empty ones for those that are omitted."""
-        played = episode.turns
+        turns = episode.turns
         return [
-            played[turn].completion if isinstance(turn, int) else turn or "" for turn in self.turns
+            turns[turn].completion if isinstance(turn, int) else turn or "" for turn in self.turns
         ]
 
 

@@ -64,6 +64,6 @@ class Scripted(ToyHarness):
         for messages in self.script:
             filled = [message(each["role"], each["content"].format(*answers)) for each in messages]
             answers.append(chat(endpoint, filled))
-        if isinstance(self.reward, Exception):
+        if isinstance(self.reward, BaseException):
             raise self.reward
         return self.reward

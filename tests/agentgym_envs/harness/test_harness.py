@@ -134,6 +134,9 @@ def test_an_agent_that_raises_has_lost_and_one_whose_machinery_broke_has_failed(
     _, reward, terminated, _, info = env.step("a")
     assert (reward, terminated, info["success"]) == (0.0, True, False)
     assert info["verdict"].startswith("the agent raised KeyError: 'answer', at ")
+    env = scripted(FIRST, reward=SystemExit("enough"))
+    env.reset(options={"task_id": 0})
+    assert env.step("a")[4]["verdict"].startswith("the agent raised SystemExit: enough")
     env = scripted(FIRST, reward=EnvFailure("its database is gone"))
     env.reset(options={"task_id": 0})
     with pytest.raises(EnvFailure, match="its database is gone"):

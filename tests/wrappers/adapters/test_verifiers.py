@@ -41,12 +41,10 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, NAME, raising=False)
 
 
-def evaluate(folder: Path, server: Server, *words: str, **kwargs: Any) -> list[dict[str, Any]]:
-    """Run `vf-eval` on TextCraft's first tasks; the traces that it saved."""
-    (folder / f"{NAME}.py").write_text(MODULE)
-    command = [str(Path(sys.executable).with_name("vf-eval")), NAME]
-    command += ["--env.taskset.env", "TextCraft", "--select.include.idx", "0:2"]
-    command += ["--env.taskset.env-kwargs", json.dumps({**KWARGS, **kwargs})]
+def vf_eval(folder: Path, name: str, server: Server, *words: str) -> list[dict[str, Any]]:
+    """Run `vf-eval` on the first tasks of a module in a folder, and return the saved traces."""
+    command = [str(Path(sys.executable).with_name("vf-eval")), name]
+    command += ["--select.include.idx", "0:2"]
     command += ["--model", "expert", "--client.base-url", f"{server.url}/v1"]
     command += ["--no-push", "--no-rich", "--output-dir", str(folder / "out"), *words]
     paths = os.pathsep.join([str(folder), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
@@ -61,6 +59,14 @@ def evaluate(folder: Path, server: Server, *words: str, **kwargs: Any) -> list[d
     assert ended.returncode == 0, ended.stderr[-3000:]
     (path,) = (folder / "out").glob("*/traces.jsonl")
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def evaluate(folder: Path, server: Server, *words: str, **kwargs: Any) -> list[dict[str, Any]]:
+    """Run `vf-eval` on TextCraft's first tasks, and return the saved traces."""
+    (folder / f"{NAME}.py").write_text(MODULE)
+    own = ["--env.taskset.env", "TextCraft"]
+    own += ["--env.taskset.env-kwargs", json.dumps({**KWARGS, **kwargs})]
+    return vf_eval(folder, NAME, server, *own, *words)
 
 
 def test_vf_eval_plays_an_experts_episodes(tmp_path: Path) -> None:
@@ -139,23 +145,9 @@ def test_broken_machinery_fails_the_episode(module: None, monkeypatch: pytest.Mo
 
 def test_an_exported_package_plays_as_it_is(tmp_path: Path) -> None:
     assert export(["--env", "TextCraft", "--out", str(tmp_path / "package")]) == 0
-    server = serving(chat_answers(Expert("agentgym/TextCraft-v0", TASKS, action_format="react")))
-    command = [str(Path(sys.executable).with_name("vf-eval")), "text-craft-agentgym"]
-    command += ["--select.include.idx", "0:2", "--model", "expert", "--no-push", "--no-rich"]
-    command += ["--output-dir", str(tmp_path / "out"), "--client.base-url"]
-    paths = os.pathsep.join([str(tmp_path / "package"), str(Path.cwd())])
-    with server as running:
-        ended = subprocess.run(
-            [*command, f"{running.url}/v1"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": paths, "HOME": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            timeout=500,
-        )
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    (path,) = (tmp_path / "out").glob("*/traces.jsonl")
-    episodes = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    expert = Expert("agentgym/TextCraft-v0", TASKS, action_format="react")
+    with serving(chat_answers(expert)) as server:
+        episodes = vf_eval(tmp_path / "package", "text-craft-agentgym", server)
     assert sorted(episode["task"]["data"]["id"] for episode in episodes) == TASKS
     assert [trace["metrics"]["success"] for one in episodes for trace in one["traces"]] == [1, 1]
 
