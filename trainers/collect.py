@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.agenttraj import read_agenttraj, read_trajectories, write_agenttraj
 from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl, write_jsonl
 from trainers.evaluation.summary import summarize
@@ -195,7 +196,8 @@ def main(argv: list[str] | None = None) -> int:
     env, budgets, policy, options = parser.parse(argv)
     _check_format(options)
     if options.data:
-        print(f"wrote {_write(read_data_files(options.data), options)} episodes to {options.out}")
+        count = _write(read_data_files(options.data), options)
+        print(f"wrote {counted(count, 'episode')} to {options.out}")
         return 0
     _play(env, budgets, policy, options)
     return 0
@@ -247,7 +249,7 @@ def _play(
         count = watch.write(options.out, lambda: _write(episodes, options))
         watch.forget()
     environments.close()
-    print(f"wrote {count} episodes to {options.out}\n{_summary(episodes, seconds)}")
+    print(f"wrote {counted(count, 'episode')} to {options.out}\n{_summary(episodes, seconds)}")
 
 
 def _check_format(options: CollectArguments) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from agentgym_envs import NoExpert
 from agentgym_envs.content.files import write_atomically
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.evaluate import MeasureArguments, measured, require_output_file
@@ -95,7 +96,7 @@ class HeadroomReport:
         lines = []
         for name, part in self.environments.items():
             count, turns = part.total.n_tasks, part.limits.horizon
-            size = f"{count} tasks x {part.total.samples} episodes, horizon {turns}"
+            size = f"{counted(count, 'task')} x {part.total.samples} episodes, horizon {turns}"
             lines += [f"{self.policy} in {name}: {size}", "", str(part), ""]
         lines += [LEGEND, ""]
         for name, given in self.advice.items():

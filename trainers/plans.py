@@ -7,6 +7,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from agentgym_envs.core.text import counted
 from trainers.models.loading import describe_policy
 from trainers.options.arguments import EnvArguments, EvaluationArguments
 from trainers.runs.success import final_success
@@ -59,7 +60,7 @@ def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> s
     when = f"at the start, {when}" if args.eval_on_start else when
     each = "" if samples == 1 else f", {samples} episodes each"
     before = "" if args.eval_on_start else f"; {MEASURES_BEFORE} before the first step too"
-    return f"{when} on {num_tasks} tasks of {split}{each}{before}"
+    return f"{when} on {counted(num_tasks, 'task')} of {split}{each}{before}"
 
 
 def _evaluated(args: EnvArguments) -> str:
@@ -154,7 +155,7 @@ def online_plan(trainer: Any) -> Plan:
         "tasks": tasks_shown,
         "reward": rewards.plan(args.reward_weights),
         "history": history_plan(trainer.processing_class),
-        "batch": f"{batch} episodes {per_batch}: {batch // args.num_generations} tasks "
+        "batch": f"{batch} episodes {per_batch}: {counted(batch // args.num_generations, 'task')} "
         f"x {args.num_generations}{experts}; {rate_plan(args)}",
         "measured": evaluation_plan(
             args,

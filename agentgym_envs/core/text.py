@@ -1,4 +1,4 @@
-"""Writes limits into observations: the turns left, and the number of omitted characters."""
+"""Writes numbers into texts: counts, the turns left, and the omitted characters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ LAST_TURNS = 3
 """Observations of the last turns, up to this number, say which turn it is."""
 
 _TURN_LINE = re.compile(r"\n\n\(This is turn \d+ of \d+\.\)\Z")
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return a number of things: `1 review`, `3 reviews`, `1,200 entries`."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def append_turn_notice(observation: str, *, turn: int, limit: int) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.errors import InvalidAction, did_you_mean
 from agentgym_envs.retrieval.documents import Corpus, Passage
 from agentgym_envs.retrieval.protocol import Hit, Retriever
@@ -84,8 +85,9 @@ class Desk:
         title, passages = self._document(name)
         pages = _pages(passages)
         if not 1 <= number <= len(pages):
-            has = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
-            raise InvalidAction(f"There is no page {number}: {title!r} has {has}.")
+            raise InvalidAction(
+                f"There is no page {number}: {title!r} has {counted(len(pages), 'page')}."
+            )
         shown = pages[number - 1]
         self._note(shown)
         texts = ["\n".join(passage.text for passage in page) for page in pages]

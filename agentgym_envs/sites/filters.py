@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from agentgym_envs.core.text import counted
+
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
@@ -24,10 +26,5 @@ def day(moment: str) -> str:
     return f"{date.day} {MONTHS[date.month - 1]} {date.year}"  # strftime would ask the locale
 
 
-def count(number: int, singular: str, plural: str = "") -> str:
-    """Write a number of things: `1 review`, `3 reviews`."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
-FILTERS: dict[str, Callable[..., Any]] = {"money": money, "day": day, "count": count}
+FILTERS: dict[str, Callable[..., Any]] = {"money": money, "day": day, "count": counted}
 """The filters of templates, by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from agentgym_envs.core.tasks import ListedTasks
+from agentgym_envs.core.text import counted
 from agentgym_envs.textcraft.drawn import KINDS, drawn_task
 from agentgym_envs.textcraft.planner import plan
 from agentgym_envs.textcraft.recipes import RecipeBook
@@ -71,5 +72,5 @@ def _expert_turns(name: str, number: int) -> int:
 
 def _subtask(fewest: int, most: int) -> str:
     if fewest == most:
-        return "1 craft" if most == 1 else f"{most} crafts"
+        return counted(most, "craft")
     return f"{fewest}-{most} crafts"

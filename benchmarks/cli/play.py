@@ -11,6 +11,7 @@ import gymnasium as gym
 
 from agentgym_envs import NoExpert, TextEnv, resolve_env_id
 from agentgym_envs.actions import ACTION_FORMATS
+from agentgym_envs.core.text import counted
 from agentgym_envs.registration.registry import check_kwargs
 from trainers.options.parser import OptionParser
 from trainers.options.values import read_object
@@ -142,7 +143,7 @@ class Session:
             ending = "Success" if self.info["success"] else "No success"
             cause = self.info["truncated_by"]
             print(
-                f"\n{ending} after {_turns(self.info['turn'])}"
+                f"\n{ending} after {counted(self.info['turn'], 'turn')}"
                 f"{f', stopped by {cause}' if cause else ''}: score {self.info['score']:.2f}, "
                 f"total reward {self.total:g}. Now :restart, :new or :quit."
             )
@@ -204,7 +205,3 @@ def _parser() -> OptionParser:
         help="further arguments of the environment, as JSON: '{\"available_actions\": true}'",
     )
     return parser
-
-
-def _turns(number: int) -> str:
-    return "1 turn" if number == 1 else f"{number} turns"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agentgym_envs.content.files import write_atomically
+from agentgym_envs.core.text import counted
 from benchmarks.report.blocks import Fold, Heading, Part, Table, Text
 from benchmarks.report.calls import call_list
 from benchmarks.report.html import as_page
@@ -59,8 +60,7 @@ def leaderboard_parts(standings: Standings) -> list[Part]:
 def _count(settings: Sequence[Setting]) -> str:
     policies = len({setting.name for setting in settings})
     episodes = sum(setting.whole.num_played for setting in settings)
-    entries = "1 entry" if policies == 1 else f"{policies} entries"
-    return f"{entries}, {episodes:,} episodes"
+    return f"{counted(policies, 'entry', 'entries')}, {counted(episodes, 'episode')}"
 
 
 def _titles(panels: Mapping[PanelKey, Sequence[Setting]]) -> dict[PanelKey, str]:

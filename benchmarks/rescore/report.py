@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.rescore.differences import Difference
 from benchmarks.rescore.replays import Replay
@@ -81,8 +82,8 @@ class Report:
         lines = [*self._differing()]
         lines += [f"{file}, {difference}" for file, difference in self._claims[:MOST_EPISODES]]
         lines.append(
-            f"{numbers['episodes']} episodes: {numbers['equal']} equal, {numbers['different']} "
-            f"different, {self.reasons.total()} not replayable"
+            f"{counted(numbers['episodes'], 'episode')}: {numbers['equal']} equal, "
+            f"{numbers['different']} different, {self.reasons.total()} not replayable"
         )
         lines += [f"not replayable, {n}: {reason}" for reason, n in self.reasons.most_common()]
         claimed, confirmed = _share(*self._claimed()), _share(*self._confirmed())

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
+from agentgym_envs.core.text import counted
 from benchmarks.sweep.fingerprints import policy_fingerprint
 from benchmarks.sweep.opening import check_playable
 from benchmarks.sweep.plan import Cell, grid
@@ -202,7 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(message, file=sys.stderr)
         raise
     print(
-        f"{outcome.num_played} episodes played, {outcome.failed} of them failed; "
+        f"{counted(outcome.num_played, 'episode')} played, {outcome.failed} of them failed; "
         f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are requested in all\n"
         f"the tables: agentgym report {arguments.out}\nthe episodes: agentgym view {arguments.out}"
     )

@@ -191,6 +191,14 @@ def _of_turns(part: Headroom) -> Iterator[Advice]:
                 "turns (arXiv 2510.01132)."
             )
         yield Advice("longer_horizon", text, options)
+    elif is_cold(part) and row.cut_by_turns > HALF and (wider := _wider(part)) is not None:
+        yield Advice(
+            "longer_horizon",
+            f"{shown(row.cut_by_turns)} of the episodes end at the horizon of {limits.longest} "
+            "turns, most without success: lengthen it, and measure again. Gains saturate at twice "
+            "the turns that are needed (arXiv 2510.01132).",
+            {"horizon": wider},
+        )
     elif (
         enough is not None
         and row.turns is not None
@@ -206,6 +214,20 @@ def _of_turns(part: Headroom) -> Iterator[Advice]:
             f"{enough} turns suffice (arXiv 2510.01132) and save {shown(row.idle_turns)} of all.",
             {"horizon": enough},
         )
+
+
+def _wider(part: Headroom) -> int | None:
+    """Return a horizon up to twice the expert's turns, or None if the present one is as long.
+
+    It is None too where most actions are invalid, since more turns would be more of those.
+    """
+    row, limits = part.total, part.limits
+    if limits.longest is None or invalid_beyond_cut(row) > HALF:
+        return None
+    needed = limits.longest if row.expert is None else row.expert.p90
+    bounds = [2 * needed if needed is not None else None, limits.max_turns]
+    known = [bound for bound in bounds if bound is not None]
+    return min(known) if known and min(known) > limits.longest else None
 
 
 def _of_tokens(part: Headroom) -> Iterator[Advice]:

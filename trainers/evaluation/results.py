@@ -13,6 +13,7 @@ from typing import Any
 
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.core.tasks import scenario_name
+from agentgym_envs.core.text import counted
 from trainers.evaluation.intervals import mean_of
 from trainers.evaluation.tally import p_of, paired
 
@@ -75,8 +76,8 @@ class EnvironmentResult:
             return f"no episode with a score; {failed}"
         low, high = self.ci95
         return (
-            f"{self.success:>6.1%}  ({low:.1%} to {high:.1%}) on {self.n_tasks} tasks; score "
-            f"{self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
+            f"{self.success:>6.1%}  ({low:.1%} to {high:.1%}) on {counted(self.n_tasks, 'task')}; "
+            f"score {self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
             f"{self.invalid_rate:.1%}, {failed}"
         )
 
@@ -192,7 +193,7 @@ class EvalResult:
         refused = self.truncated.get("refused", 0)
         lines = [
             f"{self.policy}: success {self.success:.1%} (95% interval {low:.1%} to {high:.1%}) on "
-            f"{self.n_tasks} tasks x {self.samples_per_task}{over}",
+            f"{counted(self.n_tasks, 'task')} x {self.samples_per_task}{over}",
             f"score {self.score:.3f}, {self.mean_turns:.1f} turns, invalid actions "
             f"{self.invalid_rate:.1%}, {self.sampled_tokens} sampled tokens, failed episodes "
             f"{self.failures}, "
@@ -222,7 +223,7 @@ class EvalResult:
 
 def _table(subtasks: Mapping[str, SubtaskResult]) -> list[str]:
     return [
-        f"  {name:<24} {row.success:>6.1%}  of {row.n_tasks} tasks"
+        f"  {name:<24} {row.success:>6.1%}  of {counted(row.n_tasks, 'task')}"
         for name, row in sorted(subtasks.items())
     ]
 

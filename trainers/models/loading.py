@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from trl import get_peft_config, get_quantization_config
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.errors import pip_install
 from trainers.models.bases import is_saved_beside
 from trainers.models.cpu_memory import bound_kernel_caches, keep_freed_memory
@@ -292,8 +293,7 @@ def describe_policy(
     precision = own if own == used else f"{own} computed in {used}"
     place = str(model.device)
     if place == "cpu":
-        count = torch.get_num_threads()
-        place += f" by {count} {'thread' if count == 1 else 'threads'}"
+        place += f" by {counted(torch.get_num_threads(), 'thread')}"
     return f"{name}: {size}, {precision} on {place}"
 
 

@@ -354,8 +354,9 @@ def _only_model(client: JSONClient) -> str:
         served = [model["id"] for model in client.get("/models")["data"]]
     except (RequestFailed, RequestRefused) as error:
         raise UsageError(
-            f"{error}; expected an OpenAI-compatible server's address with its /v1, such as "
-            f"http://localhost:8000/v1, or `api_model` beside it"
+            f"{client.base_url} does not list its models; name one with `api_model`, and check "
+            f"that the address is an OpenAI-compatible server's with its /v1, such as "
+            f"http://localhost:8000/v1 ({error})"
         ) from error
     if len(served) != 1:
         raise UsageError(f"{client.base_url} serves {served}; name one with `api_model`")

@@ -140,7 +140,7 @@ class Environments:
         if len(set(limits.values())) == 1:
             turns = str(next(iter(limits.values())))
         count = "" if num_tasks is None else f"{num_tasks} of "
-        return f"{count}{names} ({split}), {turns} turns at most"
+        return f"{count}{names} ({split}), {turns} turn{'s' * (turns != '1')} at most"
 
     @cached_property
     def names(self) -> dict[str, str]:

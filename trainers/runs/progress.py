@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 from transformers import ProgressCallback, TrainerCallback
 from transformers.utils import logging as transformers_logging
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.metrics import LINE, Metric, number
 from trainers.runs.progress_bar import LINE_SECONDS, EpisodeProgress
@@ -174,8 +175,8 @@ class Heartbeat(TrainerCallback):  # type: ignore[misc]
         low, high = low + count * each[0], high + count * each[1]
         low, high = low + measured, high + measured
         times = _time(low) if _time(low) == _time(high) else f"{_time(low)} to {_time(high)}"
-        what = f"steps {begun + 1} to {steps}" if begun else f"{steps} steps"
-        parts = [what] + [f"{count} evaluation{'s' * (count > 1)}"] * bool(count)
+        what = f"steps {begun + 1} to {steps}" if begun else counted(steps, "step")
+        parts = [what] + [counted(count, "evaluation")] * bool(count)
         more = ", the longer where later episodes use all their turns" * (" to " in times)
         return f"about {times} for {' and '.join(parts)} at the pace of the first step{more}"
 

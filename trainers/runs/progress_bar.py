@@ -18,6 +18,7 @@ from threading import Event, Thread
 from typing import Any, Self
 
 from agentgym_envs.content.files import append_whole, is_storage_failure, whole_lines
+from agentgym_envs.core.text import counted
 from agentgym_envs.machinery.secrets import masked
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.ledger import Ledger
@@ -35,7 +36,7 @@ _ALL = "all"
 def _facts(row: Counter[str], spent: float | None) -> list[str]:
     """Return a player's numbers in words."""
     # No rate of those that have ended: who wins ends first.
-    parts = [f"{row['ended']} of {row['total']} episodes"]
+    parts = [f"{row['ended']} of {counted(row['total'], 'episode')}"]
     if row["won"] or row["lost"]:
         parts += [f"{row['won']} won", f"{row['lost']} lost"]
     if row["failed"]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs.content.files import COMPRESSED
+from agentgym_envs.core.text import counted
 from trainers.options.configs import SUCCESS_METRIC
 from trainers.runs.folder import (
     EPISODES,
@@ -73,8 +74,9 @@ class Round:
             own = _per_environment(self.eval_environments)
             validation = f"; then {self.eval_success:.1%}{own} on validation"
         own = _per_environment(self.environments)
+        explored = counted(self.explored, "episode")
         return (
-            f"round {self.number}: {self.success:.1%}{own} of {self.explored} episodes succeeded, "
+            f"round {self.number}: {self.success:.1%}{own} of {explored} succeeded, "
             f"{self.kept} kept, fine-tuned on {self.trained_on}{validation}"
         )
 

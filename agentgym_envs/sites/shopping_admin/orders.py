@@ -10,7 +10,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.filters import count
+from agentgym_envs.core.text import counted
 from agentgym_envs.sites.forms import as_options
 from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.shopping.delivery import CARRIERS, STATUSES
@@ -95,9 +95,9 @@ def change_many(context: RequestContext) -> Response:
         orders = [context.row("SELECT * FROM orders WHERE number = ?", n) for n in numbers]
         done = sum(order is not None and _carry_out(context, order, action) for order in orders)
         if done:
-            context.flash(f"{count(done, 'order')} {MASS_ACTIONS[action][1]}.")
+            context.flash(f"{counted(done, 'order')} {MASS_ACTIONS[action][1]}.")
         if done < len(orders):
-            context.flash(f"{count(len(orders) - done, 'order')} could not be changed.", "error")
+            context.flash(f"{counted(len(orders) - done, 'order')} could not be changed.", "error")
     return context.redirect(back)
 
 

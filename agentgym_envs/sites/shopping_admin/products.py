@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.filters import count
+from agentgym_envs.core.text import counted
 from agentgym_envs.sites.forms import read_whole, write_amount
 from agentgym_envs.sites.listing import Listing
 from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
@@ -71,7 +71,7 @@ def change_many(context: RequestContext) -> Response:
             done += context.db.execute(
                 f"UPDATE products SET {column} = ? WHERE sku = ?", (value, sku)
             ).rowcount
-        context.flash(f"{count(done, 'product')} changed.")
+        context.flash(f"{counted(done, 'product')} changed.")
     return context.redirect(back)
 
 

@@ -6,7 +6,7 @@ import sqlite3
 
 from starlette.responses import Response
 
-from agentgym_envs.sites.filters import count
+from agentgym_envs.core.text import counted
 from agentgym_envs.sites.forms import as_options, read_whole
 from agentgym_envs.sites.listing import Listing, order_choices
 from agentgym_envs.sites.shopping_admin.site import SITE, AdminFields
@@ -72,7 +72,7 @@ def change_many(context: RequestContext) -> Response:
             done += context.db.execute(
                 "UPDATE reviews SET status = ? WHERE id = ?", (status, number)
             ).rowcount
-        context.flash(f"{count(done, 'review')} set to {status}.")
+        context.flash(f"{counted(done, 'review')} set to {status}.")
     return context.redirect(back)
 
 

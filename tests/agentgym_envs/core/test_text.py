@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentgym_envs import Outcome
-from agentgym_envs.core.text import append_turn_notice, remove_turn_notice, truncate
+from agentgym_envs.core.text import append_turn_notice, counted, remove_turn_notice, truncate
 from tests.helpers import CountingEnv
 
 
@@ -98,3 +98,9 @@ def test_a_system_prompt_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         CountingEnv(system_prompt="nowhere.txt")
     with pytest.raises(TypeError, match="must be a text or a path, got int"):
         CountingEnv(system_prompt=3)  # type: ignore[arg-type]
+
+
+def test_one_thing_is_singular() -> None:
+    counts = [counted(number, "entry", "entries") for number in (0, 1, 1200)]
+    assert counts == ["0 entries", "1 entry", "1,200 entries"]
+    assert counted(2, "task") == "2 tasks"

@@ -126,7 +126,9 @@ def test_a_server_is_asked_what_it_serves_before_the_folder_is_claimed(counting,
     answers = {"/v1/models": models("one"), "/v1/chat/completions": lambda body: message("double")}
     with serving(answers) as server:
         words = ["--turns", "1", "--out", str(tmp_path / "sweep"), "--policy"]
-        assert "--api_model beside it" in refused(capsys, *words, server.url)
+        told = refused(capsys, *words, server.url)
+        assert f"{server.url} does not list its models; name one with --api_model, and che" in told
+        assert "with its /v1, such as http://localhost:8000/v1" in told
         assert not (tmp_path / "sweep").exists()
         assert command.main([*words, f"{server.url}/v1"]) == 0
 

@@ -268,6 +268,25 @@ SILENT = row(differ=0.0, success=0.0, n_tasks=4, never=4, always=0)
             part_of(row(out_of_reach=0.2), {"longest": 30, "horizon": 30}),
             {"longer_horizon": {"max_turns": 60, "horizon": 60}},
         ),
+        (  # the expert is quick enough, and the policy's episodes are cut
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.5 + E), {"longest": 6}),
+            {"longer_horizon": {"horizon": 10}, "imitate_later": {}},
+        ),
+        (
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6, expert=None), {"longest": 6}),
+            {"longer_horizon": {"horizon": 12}, "imitate_later": {}},
+        ),
+        (
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {"longest": 6, "max_turns": 8}),
+            {"longer_horizon": {"horizon": 8}, "imitate_later": {}},
+        ),
+        (part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {"longest": 10}), {"imitate": {}}),
+        (part_of(row(success=0.0, differ=0.0), {"longest": 6}), {"imitate": {}}),
+        (part_of(row(cut_by_turns=0.6), {"longest": 6}), {}),
+        (
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=1.0, invalid_actions=0.5 + E)),
+            {"imitate": {}, "invalid": {}},
+        ),
         (part_of(row(out_of_reach=None, expert=None)), {}),
         (part_of(row(idle_turns=0.1)), {"shorter_horizon": {"horizon": 12}}),
         (part_of(row(idle_turns=0.1, enough_turns=20)), {}),
