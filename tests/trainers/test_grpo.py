@@ -150,12 +150,13 @@ def test_a_steps_episodes_have_the_number_of_its_metrics(
         assert fmean(one.success for one in played) == entry["episodes/success"]
 
 
+@pytest.mark.parametrize("optim", ["adamw_torch_fused", "muon"])
 def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
-    trainer_in: Callable[..., AgentGRPOTrainer],
+    trainer_in: Callable[..., AgentGRPOTrainer], optim: str
 ) -> None:
     """Eight tasks at two a step: the run is cut in the first and in the second epoch."""
     options = {
-        "max_steps": 8, "eval_strategy": "steps", "eval_steps": 2,
+        "max_steps": 8, "optim": optim, "eval_strategy": "steps", "eval_steps": 2,
         "save_strategy": "steps", "save_steps": 2, "load_best_model_at_end": False,
     }  # fmt: skip
     whole = trainer_in("whole", **options)

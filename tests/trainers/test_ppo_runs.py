@@ -119,8 +119,11 @@ def test_a_folder_can_be_the_critics_backbone(tmp_path: Path, trainer_in: Maker)
     )
 
 
-def test_the_critics_learning_rate_is_its_own(trainer_in: Maker) -> None:
-    trainer = trainer_in(learning_rate=1e-3, critic_learning_rate=5e-2, weight_decay=0.1)
+@pytest.mark.parametrize("optim", ["adamw_torch_fused", "muon"])
+def test_the_critics_learning_rate_is_its_own(optim: str, trainer_in: Maker) -> None:
+    trainer = trainer_in(
+        learning_rate=1e-3, critic_learning_rate=5e-2, weight_decay=0.1, optim=optim
+    )
     optimizer = trainer.create_optimizer()
     assert trainer.create_optimizer() is optimizer
     mine = {id(p) for p in trainer.critic.parameters()}

@@ -32,6 +32,8 @@ BY_STATE = ("gigpo", "hgpo", "gagpo")
 """Each `turn_credit` that compares turns in the same state."""
 CORRECTIONS = ("token_truncate", "token_mask", "sequence_truncate", "sequence_mask")
 OUR_CORRECTIONS = ("turn_truncate", "turn_mask", "geometric_mask")
+MUON = "muon"
+"""The `optim` that transformers does not have (`trainers.models.muon`)."""
 EVALUATION_METRICS = (
     *("success", "success_low", "success_high", "score", "turns"),
     *("invalid_actions", "failed", "runtime"),
@@ -198,6 +200,25 @@ def check_training(args: Any) -> None:
     if args.eval_strategy == "steps" and args.eval_steps is not None and not args.eval_steps > 0:
         raise ValueError(
             f"eval_steps must be > 0, got {args.eval_steps}; eval_strategy=no evaluates never"
+        )
+
+
+def check_muon(args: Any) -> None:
+    """Raise `ValueError` if optim=muon cannot work with the other options or with this torch."""
+    from torch import optim
+
+    if not hasattr(optim, "Muon"):
+        raise ValueError(f"optim={MUON} needs a newer torch: {pip_install('torch>=2.9')}")
+    for name in ("fsdp", "deepspeed"):
+        if getattr(args, name):
+            raise ValueError(
+                f"optim={MUON} needs whole matrices, and {name} splits them between processes; "
+                f"train without it, or leave out `optim`"
+            )
+    if args.optim_args:
+        raise ValueError(
+            f"optim_args={args.optim_args} would be ignored with optim={MUON}; leave out one of "
+            "the two"
         )
 
 

@@ -17,6 +17,7 @@ from agentgym_envs.machinery.secrets import hide_address, keep_out, masked
 from trainers.options.checks import (
     BY_MEAN,
     CORRECTIONS,
+    MUON,
     OUR_CORRECTIONS,
     PER_ENVIRONMENT,
     SUMMED,
@@ -25,6 +26,7 @@ from trainers.options.checks import (
     check_correction,
     check_experts,
     check_groups,
+    check_muon,
     check_trackers,
     check_training,
     refuse_conflicts,
@@ -99,6 +101,11 @@ class AgentDefaults(TemplateArguments):
         None, "Save memory; default: on an accelerator, and on a CPU for passes beyond 2 GB."
     )
     eval_strategy: str = option("steps", "When to evaluate: no, steps or epoch.")
+    optim: str = option(
+        "adamw_torch_fused",
+        "Optimizer: one of transformers', or muon, which is Muon for the hidden matrices and AdamW "
+        "for the rest.",
+    )
     save_strategy: str | None = option(None, "When to checkpoint; by default at every evaluation.")
     save_steps: float | None = option(None, "Checkpoint every N steps; by default as --eval_steps.")
     save_total_limit: int | None = option(2, "Checkpoints on disk, always with the best one.")
@@ -114,9 +121,14 @@ class AgentDefaults(TemplateArguments):
         derive_device(self)
         derive_evaluation(self)
         check_training(self)
-        super().__post_init__()  # type: ignore[misc]
         args: Any = self  # with TRL's fields
-        if not args.optim.startswith(_OPTIMIZERS_OF_A_MODEL):
+        is_muon = args.optim == MUON  # which transformers does not know
+        args.optim = "adamw_torch" if is_muon else args.optim
+        super().__post_init__()  # type: ignore[misc]
+        if is_muon:
+            args.optim = MUON
+            check_muon(args)
+        elif not args.optim.startswith(_OPTIMIZERS_OF_A_MODEL):
             from transformers import Trainer
 
             Trainer.get_optimizer_cls_and_kwargs(args)  # raises where its package is missing

@@ -24,6 +24,7 @@ from transformers import TrainerCallback
 from agentgym_envs.errors import EnvFailure
 from trainers.models.bases import keep_merged_start, load_base, save_base
 from trainers.models.loading import inputs_left_to_autocast
+from trainers.options.checks import MUON
 from trainers.options.errors import UsageError, explain_refusals
 from trainers.options.models import START
 from trainers.plans import algorithm_title, print_end
@@ -74,6 +75,16 @@ class RunMixin:
         save_memory_on_cpu(self)
 
     # Training -----------------------------------------------------------------------------------
+
+    def create_optimizer(self: Any, model: Any = None) -> Any:
+        """Create transformers' optimizer, or Muon."""
+        if self.optimizer is None and self.args.optim == MUON:
+            from trainers.models.muon import muon_for  # which torch has since 2.9
+
+            trained = self.model if model is None else model
+            decaying = self.get_decay_parameter_names(trained)
+            self.optimizer = muon_for(trained, self.args, decaying=decaying)
+        return super().create_optimizer(model)  # type: ignore[misc]
 
     def train(
         self: Any, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any
