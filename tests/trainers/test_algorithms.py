@@ -240,6 +240,23 @@ def test_an_invalid_action_costs_its_turn_and_its_episode(
     assert entry["reward"] == pytest.approx(-0.05)
 
 
+@pytest.mark.parametrize(("scale", "ratio"), [(None, 0.04), ("group", 1.0)])
+def test_a_small_penalty_stays_small_where_no_episode_of_a_group_succeeds(
+    scale: str | None,
+    ratio: float,
+    credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
+) -> None:
+    """The first group differs by success, the second one by a penalty of 0.04."""
+    invalid = played(["start"], [0.0])
+    invalid.turns[0].is_valid_action = False
+    given = [*(played(["start"], [paid]) for paid in (1.0, 0.0, 0.0)), invalid]
+    options = {"num_generations": 2, "invalid_action_penalty": 0.04, "scale_rewards": scale}
+    batch, _ = credited(grpo.AgentGRPOTrainer, given, **options)
+    won, lost, valid, penalized = row_advantages(batch).tolist()
+    assert (won, valid) == (-lost, -penalized)
+    assert valid / won == pytest.approx(ratio, rel=0.01)
+
+
 def test_a_failed_episode_is_in_no_state_of_gigpo(
     credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
 ) -> None:

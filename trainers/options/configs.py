@@ -268,11 +268,10 @@ class AgentOnlineConfig(AgentDefaults, GRPOConfig):
     )
     loss_type: str = option("grpo", "How token losses are averaged.", choices=LOSSES)
     lr_scheduler_type: str = option("constant", "Learning rate schedule, such as linear or cosine.")
-    scale_rewards: str = option(
+    scale_rewards: str | None = option(
         "group",
-        "Divisor of an advantage: the deviation of its group's returns, the batch's, or its "
-        "environment's in the batch (every algorithm takes that), none, or, for grpo, the mean of"
-        " its group's returns (MaxRL).",
+        "Divisor of an advantage: environment is the deviation of its environment's returns in the"
+        " batch. The others are for grpo.",
         choices=["group", "batch", PER_ENVIRONMENT, BY_MEAN, "none"],
     )
     multi_objective_aggregation: str = option(
@@ -412,8 +411,19 @@ class AgentGRPOConfig(AgentOnlineConfig):
     dynamic_sampling: float = option(
         1.0, "Replace groups with equal rewards, up to this multiple of the batch (DAPO).", min=1
     )
+    scale_rewards: str | None = option(
+        None,
+        "Divisor of an advantage: the deviation of its group's returns, the batch's, or its "
+        "environment's in the batch; the mean of its group's returns (MaxRL); or none. Default: "
+        "group, but environment with --invalid_action_penalty.",
+        choices=["group", "batch", PER_ENVIRONMENT, BY_MEAN, "none"],
+    )
 
     def __post_init__(self) -> None:
+        if self.scale_rewards is None:
+            # By the deviation of a group without success, a small penalty is as much as success.
+            is_penalty = self.invalid_action_penalty and self.multi_objective_aggregation == SUMMED
+            self.scale_rewards = PER_ENVIRONMENT if is_penalty else "group"
         if self.turn_credit == "none" and self.turn_advantage_weight != 0:
             self.turn_credit = "gigpo"
         if self.turn_credit == "gigpo" and self.turn_advantage_weight == 0:
