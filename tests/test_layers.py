@@ -57,13 +57,13 @@ def test_the_makers_of_worlds_import_no_layer_but_the_environments() -> None:
     assert found == []
 
 
-LAYOUT = (ROOT / "docs" / "explanation" / "layout.md").read_text("utf-8")
+LAYOUT = (ROOT / "docs" / "explanation" / "design.md").read_text("utf-8")
 ENTRANCES = ("__init__", "__main__")
 
 
 def rooms_of(package: str) -> list[str]:
-    """Return the folders and modules of a package as docs/explanation/layout.md orders them."""
-    section = LAYOUT.partition(f"## {package}\n")[2].partition("\n## ")[0]
+    """Return the folders and modules of a package as docs/explanation/design.md orders them."""
+    section = LAYOUT.partition(f"\n### {package}\n")[2].partition("\n### ")[0]
     cells = re.findall(r"^\| (`.*?) \|", section, flags=re.M)
     return [name for cell in cells for name in re.findall(r"`(.+?)`", cell)]
 
