@@ -177,6 +177,13 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
     assert all(torch.equal(one, other) for one, other in weights)
 
 
+def test_muon_refuses_matrices_that_are_split(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
+    trainer = trainer_in(optim="muon")
+    trainer.is_fsdp_enabled = True
+    with pytest.raises(UsageError, match="optim=muon needs whole matrices.*plain data parallelism"):
+        trainer.create_optimizer()
+
+
 @pytest.mark.full
 def test_a_reference_that_moves_is_resumed_where_it_was(
     trainer_in: Callable[..., AgentGRPOTrainer], tmp_path: Path

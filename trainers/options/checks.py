@@ -204,17 +204,11 @@ def check_training(args: Any) -> None:
 
 
 def check_muon(args: Any) -> None:
-    """Raise `ValueError` if optim=muon cannot work with the other options or with this torch."""
+    """Raise `ValueError` if torch has no Muon, or if its options would be ignored."""
     from torch import optim
 
     if not hasattr(optim, "Muon"):
         raise ValueError(f"optim={MUON} needs a newer torch: {pip_install('torch>=2.9')}")
-    for name in ("fsdp", "deepspeed"):
-        if getattr(args, name):
-            raise ValueError(
-                f"optim={MUON} needs whole matrices, and {name} splits them between processes; "
-                f"train without it, or leave out `optim`"
-            )
     if args.optim_args:
         raise ValueError(
             f"optim_args={args.optim_args} would be ignored with optim={MUON}; leave out one of "

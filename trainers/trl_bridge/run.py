@@ -77,10 +77,19 @@ class RunMixin:
     # Training -----------------------------------------------------------------------------------
 
     def create_optimizer(self: Any, model: Any = None) -> Any:
-        """Create transformers' optimizer, or Muon."""
+        """Create transformers' optimizer, or Muon.
+
+        Raises:
+            UsageError: Muon's matrices are split between processes.
+        """
         if self.optimizer is None and self.args.optim == MUON:
             from trainers.models.muon import muon_for  # which torch has since 2.9
 
+            if self.is_fsdp_enabled or self.is_deepspeed_enabled:
+                raise UsageError(
+                    f"optim={MUON} needs whole matrices, and FSDP and DeepSpeed split them between "
+                    "processes; launch with plain data parallelism, or leave out `optim`"
+                )
             trained = self.model if model is None else model
             decaying = self.get_decay_parameter_names(trained)
             self.optimizer = muon_for(trained, self.args, decaying=decaying)

@@ -131,16 +131,9 @@ def test_a_schedules_rate_is_that_of_both() -> None:
     assert all(map(torch.equal, before, model.parameters()))
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"fsdp": "full_shard"}, "needs whole matrices, and fsdp splits them between processes"),
-        ({"optim_args": "momentum=0.9"}, "optim_args=momentum=0.9 would be ignored"),
-    ],
-)
-def test_what_muon_cannot_follow_is_refused(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        AgentGRPOConfig(optim="muon", **options)
+def test_options_that_muon_would_ignore_are_refused() -> None:
+    with pytest.raises(ValueError, match="optim_args=momentum=0.9 would be ignored with optim=muo"):
+        AgentGRPOConfig(optim="muon", optim_args="momentum=0.9")
 
 
 def test_the_config_keeps_the_name() -> None:
