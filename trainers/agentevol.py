@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import cached_rollout, expert_episodes, read_data_files
 from trainers.command import (
@@ -166,13 +167,14 @@ class AgentEvol:
         options, tasks = self.options, self._explored_ids(1)
         base, count = [*options.data], options.expert_episodes
         if count > 0:
-            base.append(f"{count} episodes of the expert")
+            base.append(f"{counted(count, 'episode')} of the expert")
         elif count:
             base.append("one episode of the expert per task")
         return {
             "policy": str(self.model_args.model_name_or_path),
             "tasks": self.environments.plan(self.environments.args.split, num_tasks=len(tasks)),
-            "round": f"{options.num_samples * len(tasks)} episodes, imitated where they succeed",
+            "round": f"{counted(options.num_samples * len(tasks), 'episode')}, imitated where they "
+            "succeed",
             "base set": ", ".join(base) or "none",
         }
 
@@ -326,9 +328,10 @@ class AgentEvol:
         """Fine-tune on a round's data, and leave its model and record in its folder."""
         if not data:
             raise UsageError(
-                f"round {number} has nothing to learn from: none of {len(explored)} episodes "
-                f"succeeded and there is no base set; raise `num_samples`, pass `data` or "
-                f"`expert_episodes`, or start from a stronger `model`"
+                f"round {number} has nothing to learn from: none of "
+                f"{counted(len(explored), 'episode')} succeeded and there is no base set; "
+                "raise `num_samples`, pass `data` or `expert_episodes`, or start from a stronger "
+                "`model`"
             )
         trainer = self._trainer(number, data)
         train_and_save(

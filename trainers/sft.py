@@ -16,6 +16,7 @@ from typing import Any
 from trl import SFTConfig, SFTTrainer
 
 from agentgym_envs.core.tasks import scenario_name
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.command import parse_training, refusing, running, train_and_save
@@ -102,8 +103,8 @@ def token_rows(
         )
     if not rows:
         raise UsageError(
-            f"none of {total} episodes can be trained on: they failed, had no success (pass "
-            f"`unsuccessful` to keep those), or were longer than {max_tokens} tokens"
+            f"none of {counted(total, 'episode')} can be trained on: they failed, had no "
+            f"success (pass `unsuccessful` to keep those), or were longer than {max_tokens} tokens"
         )
     return rows
 

@@ -69,7 +69,9 @@ def _titles(panels: Mapping[PanelKey, Sequence[Setting]]) -> dict[PanelKey, str]
         key: f"{key.scenario} ({label})" if (label := settings[0].label) else key.scenario
         for key, settings in panels.items()
     }
-    sized = {key: f"{name}, {_num_tasks(panels[key])} tasks" for key, name in names.items()}
+    sized = {
+        key: f"{name}, {counted(_num_tasks(panels[key]), 'task')}" for key, name in names.items()
+    }
     exact = {key: f"{name} ({key.split}, {key.digest[:6]})" for key, name in sized.items()}
     full = {key: f"{name} on {', '.join(key.sources)}" for key, name in exact.items()}
     titles = {}
@@ -136,8 +138,8 @@ def _about(key: PanelKey, settings: Sequence[Setting]) -> str:
     data = f", on {', '.join(f'`{source}`' for source in key.sources)}" if key.sources else ""
     limit = shared_limit(settings) if settings[0].limit_is_the_panels else ""
     return (
-        f"{_num_tasks(settings)} tasks of `{key.env_id}`, split `{key.split}`{data}; digest of the "
-        f"tasks `{key.digest}`." + f" All were allowed {limit}." * bool(limit)
+        f"{counted(_num_tasks(settings), 'task')} of `{key.env_id}`, split `{key.split}`{data}; "
+        f"digest of the tasks `{key.digest}`." + f" All were allowed {limit}." * bool(limit)
     )
 
 
@@ -196,7 +198,7 @@ def _cell(setting: Setting) -> str:
     success = with_interval(_success(setting))
     if not setting.is_unfinished:
         return success
-    return f"{success}, {setting.whole.num_played} of {setting.num_requested} episodes"
+    return f"{success}, {setting.whole.num_played:,} of {counted(setting.num_requested, 'episode')}"
 
 
 def _success(setting: Setting) -> Estimate:

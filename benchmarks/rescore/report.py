@@ -82,8 +82,8 @@ class Report:
         lines = [*self._differing()]
         lines += [f"{file}, {difference}" for file, difference in self._claims[:MOST_EPISODES]]
         lines.append(
-            f"{counted(numbers['episodes'], 'episode')}: {numbers['equal']} equal, "
-            f"{numbers['different']} different, {self.reasons.total()} not replayable"
+            f"{counted(numbers['episodes'], 'episode')}: {numbers['equal']:,} equal, "
+            f"{numbers['different']:,} different, {self.reasons.total():,} not replayable"
         )
         lines += [f"not replayable, {n}: {reason}" for reason, n in self.reasons.most_common()]
         claimed, confirmed = _share(*self._claimed()), _share(*self._confirmed())

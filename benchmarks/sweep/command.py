@@ -203,8 +203,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(message, file=sys.stderr)
         raise
     print(
-        f"{counted(outcome.num_played, 'episode')} played, {outcome.failed} of them failed; "
-        f"{sum(len(cell.tasks) * cell.samples for cell in cells)} are requested in all\n"
+        f"{counted(outcome.num_played, 'episode')} played, {outcome.failed:,} of them failed; "
+        f"{sum(len(cell.tasks) * cell.samples for cell in cells):,} requested in all\n"
         f"the tables: agentgym report {arguments.out}\nthe episodes: agentgym view {arguments.out}"
     )
     if costs := folder.costs.by_payer():

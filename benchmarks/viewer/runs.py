@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agentgym_envs.core.text import counted
 from benchmarks.sweep.plan import Cell
 from benchmarks.sweep.store import CELLS
 from benchmarks.viewer.entries import may_be_atif
@@ -158,7 +159,8 @@ def _cell_run(source: RunFolder, root: Path) -> Run:
         "environment": f"{cell.scenario}, {cell.split}",
         "turn limit": turns,
         "seed": str(cell.seed),
-        "asked": f"{len(cell.tasks)} tasks x {cell.samples}, temperature {cell.temperature:g}",
+        "asked": f"{counted(len(cell.tasks), 'task')} x {cell.samples}, "
+        f"temperature {cell.temperature:g}",
     }
     limit = [turns.partition(" (")[0]] if turns[0].isdigit() else []
     parts = [cell.scenario, *limit, f"seed {cell.seed}"]

@@ -257,6 +257,12 @@ def test_a_small_penalty_stays_small_where_no_episode_of_a_group_succeeds(
     assert valid / won == pytest.approx(ratio, rel=0.01)
 
 
+def test_rewards_that_are_scaled_apart_keep_the_groups_deviation() -> None:
+    apart = {"multi_objective_aggregation": "normalize_then_sum", "invalid_action_penalty": 0.1}
+    assert grpo.AgentGRPOConfig(**apart).scale_rewards == "group"
+    assert grpo.AgentGRPOConfig(invalid_action_penalty=0.1).scale_rewards == "environment"
+
+
 def test_a_failed_episode_is_in_no_state_of_gigpo(
     credited: Callable[..., tuple[dict[str, Any], OnlineTrainer]],
 ) -> None:

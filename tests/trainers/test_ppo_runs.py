@@ -132,6 +132,8 @@ def test_the_critics_learning_rate_is_its_own(optim: str, trainer_in: Maker) -> 
         for group in optimizer.param_groups
     }
     assert rates == {(1e-3, False), (5e-2, True)}
+    own = [group for group in optimizer.param_groups if {id(p) for p in group["params"]} & mine]
+    assert not any(group.get("is_hidden") for group in own)
     counted = [id(p) for group in optimizer.param_groups for p in group["params"]]
     assert len(counted) == len(set(counted)) == len([*trainer.model.parameters()]) + len(mine)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any, NamedTuple
 
+from agentgym_envs.core.text import counted
 from trainers.evaluation.headroom import SIZES, Headroom, HeadroomRow, shown
 
 COLD = 0.10
@@ -151,8 +152,9 @@ def _of_tasks(part: Headroom) -> Iterator[Advice]:
     if part.differing < FEW_GROUPS:
         yield Advice(
             "few_groups",
-            f"{shown(part.differing)} of the groups differ: of {row.n_tasks} tasks {row.always} "
-            f"are always solved, {row.never} never. Draw the tasks between them more often.",
+            f"{shown(part.differing)} of the groups differ: of {counted(row.n_tasks, 'task')} "
+            f"{row.always} are always solved, {row.never} never. Draw the tasks between them "
+            "more often.",
             {"task_sampling": "learnable"},
         )
     larger = next((k for k in SIZES if k > size), size)
@@ -172,7 +174,7 @@ def _of_turns(part: Headroom) -> Iterator[Advice]:
     if (row.out_of_reach or 0) > OUT_OF_REACH and row.expert is not None:
         text = (
             f"For {shown(row.out_of_reach or 0)} of the tasks the expert needs more than "
-            f"{limits.longest} turns"
+            f"{counted(limits.longest or 0, 'turn')}"
         )
         hard = [name for name, one in part.subtasks.items() if (one.out_of_reach or 0) > HALF]
         if 0 < len(hard) < len(part.subtasks):
@@ -194,9 +196,9 @@ def _of_turns(part: Headroom) -> Iterator[Advice]:
     elif is_cold(part) and row.cut_by_turns > HALF and (wider := _wider(part)) is not None:
         yield Advice(
             "longer_horizon",
-            f"{shown(row.cut_by_turns)} of the episodes end at the horizon of {limits.longest} "
-            "turns, most without success: lengthen it, and measure again. Gains saturate at twice "
-            "the turns that are needed (arXiv 2510.01132).",
+            f"{shown(row.cut_by_turns)} of the episodes end at the horizon of "
+            f"{counted(limits.horizon or 0, 'turn')}, most without success: lengthen it, and "
+            "measure again. Gains saturate at twice the turns that are needed (arXiv 2510.01132).",
             {"horizon": wider},
         )
     elif (
@@ -217,13 +219,16 @@ def _of_turns(part: Headroom) -> Iterator[Advice]:
 
 
 def _wider(part: Headroom) -> int | None:
-    """Return a horizon up to twice the expert's turns, or None if the present one is as long.
+    """Return a horizon to measure next, or None if the one that was played is long enough.
 
-    It is None too where most actions are invalid, since more turns would be more of those.
+    After a schedule's first stage it is that of the last one, else at most twice the expert's
+    turns. It is None where most actions are invalid, since more turns would be more of those.
     """
     row, limits = part.total, part.limits
-    if limits.longest is None or invalid_beyond_cut(row) > HALF:
+    if limits.horizon is None or limits.longest is None or invalid_beyond_cut(row) > HALF:
         return None
+    if limits.horizon < limits.longest:
+        return limits.longest
     needed = limits.longest if row.expert is None else row.expert.p90
     bounds = [2 * needed if needed is not None else None, limits.max_turns]
     known = [bound for bound in bounds if bound is not None]

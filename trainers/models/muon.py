@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils import get_total_norm
 from torch.optim import AdamW, Muon, Optimizer
 
 
@@ -40,15 +41,30 @@ class MuonWithAdamW(Optimizer):
         defaults = {**self._adamw.defaults, "is_hidden": False}
         super().__init__([*self._muon.param_groups, *self._adamw.param_groups], defaults)
 
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load a state of `state_dict`.
+
+        Raises:
+            ValueError: it is another optimizer's.
+        """
+        if not all("is_hidden" in group for group in state_dict["param_groups"]):
+            raise ValueError("the saved state is another optimizer's than Muon's")
+        super().load_state_dict(state_dict)
+
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """Update all parameters that have a gradient. `closure` is not supported, and None."""
+        """Update all parameters that have a gradient. `closure` is not supported, and None.
+
+        Where the gradients of all hidden matrices are 0, as of a batch whose groups have equal
+        returns, these stay: Muon would go on in the old direction with a full step.
+        """
         assert closure is None
         for inner, is_hidden in ((self._muon, True), (self._adamw, False)):
             # Loading a state replaces both, and a group may have been added.
             inner.param_groups = [g for g in self.param_groups if g["is_hidden"] == is_hidden]
             inner.state = self.state
-            inner.step()
+            if not is_hidden or get_total_norm(_gradients(inner)):
+                inner.step()
 
 
 def muon_for(model: nn.Module, args: Any, *, decaying: Collection[str]) -> MuonWithAdamW:
@@ -64,15 +80,21 @@ def muon_for(model: nn.Module, args: Any, *, decaying: Collection[str]) -> MuonW
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             is_hidden = parameter.ndim == 2 and id(parameter) not in outer
-            decay = args.weight_decay if name in decaying else 0.0
+            decays = name in decaying
+            decay = args.weight_decay if decays else 0.0
             group: dict[str, Any] = {"params": [], "weight_decay": decay, "is_hidden": is_hidden}
-            groups.setdefault((is_hidden, decay > 0), group)["params"].append(parameter)
+            groups.setdefault((is_hidden, decays), group)["params"].append(parameter)
     return MuonWithAdamW(
         list(groups.values()),
         lr=args.learning_rate,
         betas=(args.adam_beta1, args.adam_beta2),
         eps=args.adam_epsilon,
     )
+
+
+def _gradients(optimizer: Optimizer) -> list[torch.Tensor]:
+    parameters = (p for group in optimizer.param_groups for p in group["params"])
+    return [p.grad for p in parameters if p.grad is not None]
 
 
 def _outer_parameters(model: Any) -> Iterator[nn.Parameter]:

@@ -203,10 +203,17 @@ def check_training(args: Any) -> None:
         )
 
 
-def check_muon(args: Any) -> None:
-    """Raise `ValueError` if torch has no Muon, or if its options would be ignored."""
+def check_optimizer(args: Any) -> None:
+    """Raise `ValueError` if there is no such optimizer, or if Muon's arguments would be ignored."""
     from torch import optim
+    from transformers.training_args import OptimizerNames
 
+    known = [MUON, *(name.value for name in OptimizerNames)]
+    if args.optim not in known:
+        hint = did_you_mean(str(args.optim), known, otherwise=f"allowed: {', '.join(known)}")
+        raise ValueError(f"optim: there is no optimizer {str(args.optim)!r}{hint}")
+    if args.optim != MUON:
+        return
     if not hasattr(optim, "Muon"):
         raise ValueError(f"optim={MUON} needs a newer torch: {pip_install('torch>=2.9')}")
     if args.optim_args:

@@ -26,7 +26,7 @@ from trainers.options.checks import (
     check_correction,
     check_experts,
     check_groups,
-    check_muon,
+    check_optimizer,
     check_trackers,
     check_training,
     refuse_conflicts,
@@ -123,11 +123,11 @@ class AgentDefaults(TemplateArguments):
         check_training(self)
         args: Any = self  # with TRL's fields
         is_muon = args.optim == MUON  # which transformers does not know
+        check_optimizer(args)
         args.optim = "adamw_torch" if is_muon else args.optim
         super().__post_init__()  # type: ignore[misc]
         if is_muon:
             args.optim = MUON
-            check_muon(args)
         elif not args.optim.startswith(_OPTIMIZERS_OF_A_MODEL):
             from transformers import Trainer
 

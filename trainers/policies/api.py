@@ -349,15 +349,26 @@ def open_api_policy(
     )
 
 
+_WITHOUT_LIST = (404, 405, 501)
+"""Statuses of a server that has no list of models."""
+
+
 def _only_model(client: JSONClient) -> str:
     try:
         served = [model["id"] for model in client.get("/models")["data"]]
-    except (RequestFailed, RequestRefused) as error:
-        raise UsageError(
-            f"{client.base_url} does not list its models; name one with `api_model`, and check "
-            f"that the address is an OpenAI-compatible server's with its /v1, such as "
-            f"http://localhost:8000/v1 ({error})"
-        ) from error
+    except (RequestFailed, RequestRefused, LookupError, TypeError) as error:
+        address = (
+            "the address is an OpenAI-compatible server's with its /v1, such as "
+            "http://localhost:8000/v1"
+        )
+        lists_none = getattr(error, "status", None) in _WITHOUT_LIST
+        if lists_none or isinstance(error, (LookupError, TypeError)):
+            why = f" ({error})" if lists_none else ""
+            raise UsageError(
+                f"{client.base_url} does not list its models; name one with `api_model`, and check "
+                f"that {address}{why}"
+            ) from error
+        raise UsageError(f"{error}; check that {address}") from error
     if len(served) != 1:
         raise UsageError(f"{client.base_url} serves {served}; name one with `api_model`")
     return str(served[0])

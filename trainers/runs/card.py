@@ -37,7 +37,7 @@ COMMANDS = ("train", "quickstart")
 """First words of the commands of `agentgym` that train."""
 
 SHOWN_OPTIONS = (
-    *("learning_rate", "lr_scheduler_type", "max_steps", "num_train_epochs"),
+    *("optim", "learning_rate", "lr_scheduler_type", "max_steps", "num_train_epochs"),
     *("per_device_train_batch_size", "gradient_accumulation_steps", "num_generations"),
     *("episodes", "batches", "num_iterations", "beta", "epsilon", "epsilon_high", "loss_type"),
     *("scale_rewards", "temperature", "top_k", "top_p", "min_p", "gamma", "lam", "critic"),

@@ -36,7 +36,7 @@ _ALL = "all"
 def _facts(row: Counter[str], spent: float | None) -> list[str]:
     """Return a player's numbers in words."""
     # No rate of those that have ended: who wins ends first.
-    parts = [f"{row['ended']} of {counted(row['total'], 'episode')}"]
+    parts = [f"{row['ended']:,} of {counted(row['total'], 'episode')}"]
     if row["won"] or row["lost"]:
         parts += [f"{row['won']} won", f"{row['lost']} lost"]
     if row["failed"]:
@@ -303,7 +303,7 @@ class Watch:
         if self.finished or (self.finished is not None and spent and kind is not None):
             cost = f", and the answers that have cost {spent:.4g}" * bool(spent)
             print(
-                f"{len(self.finished)} episodes had ended; they are kept in {self.finished.path}"
+                f"{counted(len(self.finished), 'episode')} had ended, kept in {self.finished.path}"
                 f"{cost}. The same command with --resume plays the others",
                 file=sys.stderr,
             )

@@ -77,7 +77,7 @@ class Round:
         explored = counted(self.explored, "episode")
         return (
             f"round {self.number}: {self.success:.1%}{own} of {explored} succeeded, "
-            f"{self.kept} kept, fine-tuned on {self.trained_on}{validation}"
+            f"{self.kept:,} kept, fine-tuned on {self.trained_on}{validation}"
         )
 
 

@@ -82,14 +82,15 @@ class RunMixin:
         Raises:
             UsageError: Muon's matrices are split between processes.
         """
-        if self.optimizer is None and self.args.optim == MUON:
+        is_muon = self.args.optim == MUON
+        if is_muon and (self.is_fsdp_enabled or self.is_deepspeed_enabled):
+            raise UsageError(
+                f"optim={MUON} needs whole matrices, and FSDP and DeepSpeed split them between "
+                "processes; launch with plain data parallelism, or leave out `optim`"
+            )
+        if is_muon and self.optimizer is None:
             from trainers.models.muon import muon_for  # which torch has since 2.9
 
-            if self.is_fsdp_enabled or self.is_deepspeed_enabled:
-                raise UsageError(
-                    f"optim={MUON} needs whole matrices, and FSDP and DeepSpeed split them between "
-                    "processes; launch with plain data parallelism, or leave out `optim`"
-                )
             trained = self.model if model is None else model
             decaying = self.get_decay_parameter_names(trained)
             self.optimizer = muon_for(trained, self.args, decaying=decaying)

@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_one_is_told(counting, capsys, tmp_path):
 
 def test_limits_and_seeds_that_are_named_twice_are_played_once(counting, capsys, tmp_path):
     assert swept(tmp_path, "--policy", "random", "--turns", "2,02", "--seeds", "1,1,1") == 0
-    assert "10 episodes played, 0 of them failed; 10 are requested" in capsys.readouterr().out
+    assert "10 episodes played, 0 of them failed; 10 requested" in capsys.readouterr().out
 
 
 def test_a_sweep_goes_on_with_more_time_and_patience(counting, capsys, tmp_path):

@@ -224,6 +224,7 @@ def test_numbers_within_their_bounds_ask_for_nothing() -> None:
 
 
 E = 1e-6
+SIX = {"horizon": 6, "longest": 6}
 LEARNABLE = {"task_sampling": "learnable"}
 SILENT = row(differ=0.0, success=0.0, n_tasks=4, never=4, always=0)
 
@@ -269,22 +270,29 @@ SILENT = row(differ=0.0, success=0.0, n_tasks=4, never=4, always=0)
             {"longer_horizon": {"max_turns": 60, "horizon": 60}},
         ),
         (  # the expert is quick enough, and the policy's episodes are cut
-            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.5 + E), {"longest": 6}),
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.5 + E), SIX),
             {"longer_horizon": {"horizon": 10}, "imitate_later": {}},
         ),
         (
-            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6, expert=None), {"longest": 6}),
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6, expert=None), SIX),
             {"longer_horizon": {"horizon": 12}, "imitate_later": {}},
         ),
         (
-            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {"longest": 6, "max_turns": 8}),
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {**SIX, "max_turns": 8}),
             {"longer_horizon": {"horizon": 8}, "imitate_later": {}},
         ),
-        (part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {"longest": 10}), {"imitate": {}}),
-        (part_of(row(success=0.0, differ=0.0), {"longest": 6}), {"imitate": {}}),
-        (part_of(row(cut_by_turns=0.6), {"longest": 6}), {}),
+        (  # the first stage of a schedule
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {"horizon": 4, "longest": 12}),
+            {"longer_horizon": {"horizon": 12}, "imitate_later": {}},
+        ),
         (
-            part_of(row(success=0.0, differ=0.0, cut_by_turns=1.0, invalid_actions=0.5 + E)),
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=0.6), {"horizon": 10, "longest": 10}),
+            {"imitate": {}},
+        ),
+        (part_of(row(success=0.0, differ=0.0), SIX), {"imitate": {}}),
+        (part_of(row(cut_by_turns=0.6), SIX), {}),
+        (
+            part_of(row(success=0.0, differ=0.0, cut_by_turns=1.0, invalid_actions=0.5 + E), SIX),
             {"imitate": {}, "invalid": {}},
         ),
         (part_of(row(out_of_reach=None, expert=None)), {}),

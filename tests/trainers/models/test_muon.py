@@ -120,6 +120,26 @@ def test_a_loaded_state_goes_on_to_the_bit() -> None:
     assert all(torch.equal(one, other) for one, other in pairs)
 
 
+def test_a_state_of_adamw_is_refused() -> None:
+    model = make_model()
+    groups = [{"params": list(model.parameters())}, {"params": []}]
+    with pytest.raises(ValueError, match="another optimizer's than Muon's"):
+        optimizer_of(model).load_state_dict(torch.optim.AdamW(groups).state_dict())
+
+
+def test_a_batch_without_a_gradient_moves_no_matrix() -> None:
+    model = make_model()
+    optimizer = optimizer_of(model)
+    with_gradients(model, 0)
+    optimizer.step()
+    before = {name: one.detach().clone() for name, one in model.named_parameters()}
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    moved = {name for name, one in model.named_parameters() if not torch.equal(before[name], one)}
+    assert not moved & hidden(model)
+
+
 def test_a_schedules_rate_is_that_of_both() -> None:
     model = make_model()
     optimizer = optimizer_of(model)
@@ -139,5 +159,5 @@ def test_options_that_muon_would_ignore_are_refused() -> None:
 def test_the_config_keeps_the_name() -> None:
     assert AgentGRPOConfig(optim="muon").to_dict()["optim"] == "muon"
     assert AgentGRPOConfig().optim == "adamw_torch_fused"
-    with pytest.raises(ValueError, match="muom"):
+    with pytest.raises(ValueError, match="there is no optimizer 'muom'; did you mean muon?"):
         AgentGRPOConfig(optim="muom")
