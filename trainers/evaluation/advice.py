@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor
 from typing import Any, NamedTuple
 
 from agentgym_envs.core.text import counted
@@ -31,8 +30,9 @@ HALF = 0.50
 """Share that counts as most: of differing groups, tasks out of reach, or invalid actions."""
 BETTER = 0.10
 """Gain in differing groups that pays for a larger size, which leaves fewer tasks to a step."""
-MOST_PENALTY = 0.1
-"""The largest cost of an invalid action that is advised."""
+PENALTY = 0.1
+"""Cost of an invalid action, of a success that gives 1. Less taught nothing in eight steps of GRPO
+from 69% of invalid actions (docs/results/rl_alone.md)."""
 MIN_TASKS = 4
 """Tasks without a differing group from which their subtask counts as without signal."""
 MIN_SUCCESSES = 10
@@ -70,18 +70,6 @@ def advise(part: Headroom) -> list[Advice]:
 def invalid_beyond_cut(row: HeadroomRow) -> float:
     """Return the share of invalid actions, less that of cut turns if it is one to warn of."""
     return row.invalid_actions - (row.cut_turns if row.cut_turns > CUT_TURNS else 0.0)
-
-
-def penalty_below(row: HeadroomRow) -> float:
-    """Return a cost of invalid actions in whole hundredths, less than success gives.
-
-    It is 0 where they would have to cost less.
-
-    With 0.1, Qwen2.5-0.5B, which won 12.5% of BabyAI's episodes with five invalid actions each,
-    learned in seven steps of GRPO to turn on the spot, and won none (docs/results/rl_alone.md).
-    """
-    most = row.success.value / max(row.invalid_per_episode, 1.0)
-    return min(MOST_PENALTY, floor(100 * most) / 100)
 
 
 def is_cold(part: Headroom) -> bool:
@@ -261,15 +249,11 @@ def _of_tokens(part: Headroom) -> Iterator[Advice]:
             f"{shown(row.invalid_actions)} of the actions are invalid: read some (--trajectories "
             "and agentgym view). Where their form is wrong, imitate or change --action_format"
         )
-        cost = penalty_below(row)
-        if is_cold(part) or not cost:
+        if is_cold(part):
             yield Advice("invalid", f"{text}.")
-            return
-        text += (
-            f"; where the game refuses them, they can cost {cost:g} each. Together they must cost "
-            "less than success gives, or the policy learns to act without aim."
-        )
-        yield Advice("invalid", text, {"invalid_action_penalty": cost})
+        else:
+            text += f"; where the game refuses them, they can cost {PENALTY:g} each."
+            yield Advice("invalid", text, {"invalid_action_penalty": PENALTY})
 
 
 def _outcome(row: HeadroomRow) -> str:

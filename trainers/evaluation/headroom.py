@@ -87,7 +87,6 @@ class HeadroomRow:
         cut_by_tokens: share of episodes without room for another turn.
         cut_turns: share of turns that a token limit cut.
         invalid_actions: share of turns with an invalid action.
-        invalid_per_episode: turns with an invalid action, the mean over episodes.
     """
 
     n_tasks: int
@@ -107,7 +106,6 @@ class HeadroomRow:
     cut_by_tokens: float
     cut_turns: float
     invalid_actions: float
-    invalid_per_episode: float
 
 
 @dataclass(frozen=True)
@@ -250,7 +248,6 @@ def _row(
         cut_by_tokens=_mean(one.truncated_by == "token_budget" for one in episodes),
         cut_turns=total.cut_answers / max(total.turns, 1),
         invalid_actions=total.invalid / max(total.turns, 1),
-        invalid_per_episode=total.invalid / len(episodes),
     )
 
 

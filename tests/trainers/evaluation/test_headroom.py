@@ -193,7 +193,6 @@ ROW = HeadroomRow(
     cut_by_tokens=0.01,
     cut_turns=0.1,
     invalid_actions=0.3,
-    invalid_per_episode=2.0,
 )
 """Numbers that ask for nothing: each is as far as it may go."""
 
@@ -336,16 +335,3 @@ def test_each_advice_follows_from_its_number_alone(
     part: Headroom, expected: dict[str, dict[str, Any]]
 ) -> None:
     assert given_to(part) == expected
-
-
-@pytest.mark.parametrize(
-    ("success", "invalid", "cost"),
-    [(0.5, 2.0, 0.1), (0.5, 6.0, 0.08), (0.125, 5.1, 0.02), (0.02, 5.0, None), (0.0, 5.0, None)],
-)
-def test_what_an_invalid_action_costs_leaves_success_worth_its_while(
-    success: float, invalid: float, cost: float | None
-) -> None:
-    part = part_of(row(success=success, invalid_actions=0.9, invalid_per_episode=invalid))
-    (one,) = [one for one in advise(part) if one.rule == "invalid"]
-    assert one.options.get("invalid_action_penalty") == cost
-    assert (f"they can cost {cost:g} each" if cost else "--action_format.") in one.text
