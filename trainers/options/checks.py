@@ -204,7 +204,7 @@ def check_training(args: Any) -> None:
 
 
 def check_optimizer(args: Any) -> None:
-    """Raise `ValueError` if there is no such optimizer, or if Muon's arguments would be ignored."""
+    """Raise `ValueError` if there is no such optimizer, or if it ignores its arguments."""
     from torch import optim
     from transformers.training_args import OptimizerNames
 
