@@ -16,6 +16,7 @@ from trl import GRPOConfig
 from agentgym_envs import EnvFailure, Trajectory, read_jsonl
 from tests.trainers.toys import ENV_ID, LARGEST_GAP, make_folder, make_model, make_tokenizer
 from trainers.grpo import AgentGRPOTrainer, main
+from trainers.models.muon import use_muon
 from trainers.options.arguments import RolloutArguments
 from trainers.options.errors import UsageError
 from trainers.runs.folder import read_metrics
@@ -179,9 +180,10 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
 
 def test_muon_refuses_matrices_that_are_split(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(optim="muon")
+    assert type(trainer.create_optimizer()).__name__ == "MuonWithAdamW"
     trainer.is_fsdp_enabled = True
     with pytest.raises(UsageError, match="optim=muon needs whole matrices.*plain data parallelism"):
-        trainer.create_optimizer()
+        use_muon(trainer)
 
 
 @pytest.mark.full

@@ -198,7 +198,7 @@ def test_imitation_of_one_game_that_is_measured_in_another_names_both(
     trainer.save_model()
     said = capsys.readouterr().out
     assert "  batch     2 a step, of 2 episodes of Letters, 1.0 times each; learning rate" in said
-    assert "at the end on 1 tasks of TextCraft (validation); " in said
+    assert "at the end on 1 task of TextCraft (validation); " in said
     card = (tmp_path / "README.md").read_text()
     assert "trained by AgentSFTTrainer on Letters, with" in card
     assert "| environments | Letters |\n| measured in | TextCraft |" in card

@@ -16,6 +16,9 @@ from torch import nn
 from torch.nn.utils import get_total_norm
 from torch.optim import AdamW, Muon, Optimizer
 
+from trainers.options.checks import MUON
+from trainers.options.errors import UsageError
+
 
 class MuonWithAdamW(Optimizer):
     """Muon for the groups with `is_hidden`, AdamW for all others.
@@ -65,6 +68,26 @@ class MuonWithAdamW(Optimizer):
             inner.state = self.state
             if not is_hidden or get_total_norm(_gradients(inner)):
                 inner.step()
+
+
+def use_muon(trainer: Any) -> None:
+    """Have a `transformers.Trainer` create Muon as its optimizer.
+
+    Raises:
+        UsageError: it splits matrices between processes.
+    """
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
+        raise UsageError(
+            f"optim={MUON} needs whole matrices, and FSDP and DeepSpeed split them between "
+            "processes; launch with plain data parallelism, or leave out `optim`"
+        )
+
+    def create(model: nn.Module) -> MuonWithAdamW:
+        decaying = trainer.get_decay_parameter_names(model)
+        return muon_for(model, trainer.args, decaying=decaying)
+
+    # Not a class, so transformers calls it for a function that takes the model.
+    trainer.optimizer_cls_and_kwargs = (lambda: create, {})
 
 
 def muon_for(model: nn.Module, args: Any, *, decaying: Collection[str]) -> MuonWithAdamW:

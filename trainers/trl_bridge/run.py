@@ -69,32 +69,16 @@ class RunMixin:
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.args.optim == MUON:
+            from trainers.models.muon import use_muon  # which torch has since 2.9
+
+            use_muon(self)
         self.parts: list[Part] = []
         self.heartbeat = Heartbeat()
         self.heartbeat.is_shown = self.is_world_process_zero()
         save_memory_on_cpu(self)
 
     # Training -----------------------------------------------------------------------------------
-
-    def create_optimizer(self: Any, model: Any = None) -> Any:
-        """Create transformers' optimizer, or Muon.
-
-        Raises:
-            UsageError: Muon's matrices are split between processes.
-        """
-        is_muon = self.args.optim == MUON
-        if is_muon and (self.is_fsdp_enabled or self.is_deepspeed_enabled):
-            raise UsageError(
-                f"optim={MUON} needs whole matrices, and FSDP and DeepSpeed split them between "
-                "processes; launch with plain data parallelism, or leave out `optim`"
-            )
-        if is_muon and self.optimizer is None:
-            from trainers.models.muon import muon_for  # which torch has since 2.9
-
-            trained = self.model if model is None else model
-            decaying = self.get_decay_parameter_names(trained)
-            self.optimizer = muon_for(trained, self.args, decaying=decaying)
-        return super().create_optimizer(model)  # type: ignore[misc]
 
     def train(
         self: Any, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any

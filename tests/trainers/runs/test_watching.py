@@ -29,7 +29,7 @@ def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
         kept = tmp_path / f"episodes.{name}.jsonl"
         assert list(read_jsonl(kept)) == episodes
         told = capsys.readouterr().err
-        assert f"{len(episodes)} episodes had ended; they are kept in {kept}" in told
+        assert f"{len(episodes)} episodes had ended, kept in {kept}" in told
     assert len(list(tmp_path.iterdir())) == 2
 
 

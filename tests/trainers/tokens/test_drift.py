@@ -152,5 +152,5 @@ def test_an_episode_that_failed_is_no_reward_of_zero() -> None:
     trajectory.status = "failed"
     rows = make_rows([trajectory], filler_id=0).columns
     assert not any(rows["env_mask"][0])
-    with pytest.raises(ValueError, match="none of 1 episodes"):
+    with pytest.raises(ValueError, match="none of 1 episode can"):
         token_rows([trajectory], CHAT, unsuccessful=True)
