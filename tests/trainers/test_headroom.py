@@ -111,15 +111,16 @@ def test_a_training_commands_words_and_files_are_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     further = "--max_steps 4 --report_to none --output-dir runs/mine --model_name_or_path random"
-    (tmp_path / "o.yaml").write_text("learning_rate: 1e-3\nhorizon: '2'\nnum_tasks: 2\n", "utf-8")
+    (tmp_path / "o.yaml").write_text("learning_rate: 1e-3\nhorizon: '1'\nnum_tasks: 2\n", "utf-8")
     words = f"--env {ENV_ID} --samples 2 --action_format plain --config {tmp_path / 'o.yaml'}"
     assert main(f"{words} {further}".split()) == 0
     printed, noted = capsys.readouterr()
     assert "without effect here: --max_steps, --report_to, --output-dir\n" in noted
-    assert "random in Letters: 2 tasks x 2 episodes, horizon 2" in printed
+    assert "random in Letters: 2 tasks x 2 episodes, horizon 1" in printed
     *_, training = printed.splitlines()
     assert "--max_steps 4 --report_to none --output_dir runs/mine" in training
-    assert "--model runs/sft" in training and "random" not in training
+    assert "--model MODEL" in training and "random" not in training
+    assert training.endswith("--horizon 2")
     with pytest.raises(SystemExit, match="2"):
         main([*words.split(), "--max_stepz", "4"])
     assert "unknown option --max_stepz; did you mean --max_steps" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agentgym_envs.core.text import counted
 from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl
 from trainers.options.errors import UsageError
 from trainers.runs.progress_bar import Watch
@@ -29,7 +30,7 @@ def test_what_has_ended_outlives_an_interruption_and_a_second_attempt(
         kept = tmp_path / f"episodes.{name}.jsonl"
         assert list(read_jsonl(kept)) == episodes
         told = capsys.readouterr().err
-        assert f"{len(episodes)} episodes had ended, kept in {kept}" in told
+        assert f"{counted(len(episodes), 'episode')} had ended, kept in {kept}" in told
     assert len(list(tmp_path.iterdir())) == 2
 
 
