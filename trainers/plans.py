@@ -34,7 +34,7 @@ class Announcement(TrainerCallback):  # type: ignore[misc]
         """Print the plan."""
         if not state.is_world_process_zero:
             return
-        steps = f"{state.max_steps} optimizer step{'s' * (state.max_steps != 1)}"
+        steps = counted(state.max_steps, "optimizer step")
         if state.global_step >= state.max_steps:
             steps = f"all {state.max_steps} optimizer steps are taken"
         elif state.global_step:
