@@ -15,6 +15,8 @@ import httpx
 from lab.processes import Child, with_checkout
 
 START_SECONDS = 600.0
+_ADAPTERS = "--enable-lora --max-lora-rank 16"
+_WEIGHTS = "--worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
 
 
 class VLLMProcess:
@@ -25,6 +27,8 @@ class VLLMProcess:
         log: where its output goes.
         port: None takes a free one.
         max_length: tokens of a sequence, at most.
+        dtype: of the weights.
+        adapters: it takes adapters of rank 16 or less, in place of weights.
 
     Attributes:
         url: its address.
@@ -34,7 +38,14 @@ class VLLMProcess:
     """
 
     def __init__(
-        self, model: str | Path, log: Path, *, port: int | None = None, max_length: int = 2048
+        self,
+        model: str | Path,
+        log: Path,
+        *,
+        port: int | None = None,
+        max_length: int = 2048,
+        dtype: str = "float32",
+        adapters: bool = False,
     ) -> None:
         if find_spec("vllm") is None:
             raise RuntimeError(
@@ -47,12 +58,16 @@ class VLLMProcess:
                 port = int(probe.getsockname()[1])
         self.url = f"http://127.0.0.1:{port}"
         self._log = log
+        # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
+        self._environ = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
+        if adapters:
+            self._environ["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
         # vLLM's CPU build ends where a prompt that is sampled by a seed is read in parts (0.31).
         self._words = (
-            f"vllm-serve --model {model} --host 127.0.0.1 --port {port} --dtype float32 "
+            f"vllm-serve --model {model} --host 127.0.0.1 --port {port} --dtype {dtype} "
             f"--enforce_eager true --enable_prefix_caching true --max_model_len {max_length} "
-            "--block-size 32 --no-enable-chunked-prefill "
-            "--worker-extension-cls trainers.backends.vllm_worker.PolicyWorker"
+            f"--block-size 32 --no-enable-chunked-prefill "
+            f"{_ADAPTERS if adapters else _WEIGHTS}"
         )
         self.start()
 
@@ -61,12 +76,10 @@ class VLLMProcess:
 
         `wait` waits until it answers.
         """
-        # Without a GPU: torch would compile a function of vLLM's sampler, with a C++ compiler.
-        further = {"VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
         self.child = Child(
             [str(Path(sys.executable).parent / "trl"), *self._words.split()],
             log=self._log,
-            environ={**further, **with_checkout()},
+            environ={**self._environ, **with_checkout()},
         )
 
     def wait(self) -> None:

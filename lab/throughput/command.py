@@ -32,6 +32,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     "rollout": ("lab.throughput.rollouts", "rollout_rows"),
     "overlap": ("lab.throughput.overlap", "overlap_rows"),
     "async": ("lab.throughput.ahead", "ahead_rows"),
+    "adapters": ("lab.throughput.adapters", "adapter_rows"),
     "scheduler": ("lab.throughput.scheduler", "scheduler_rows"),
     "requests": ("lab.throughput.requests", "request_rows"),
     "sweep": ("lab.throughput.sweeps", "sweep_rows"),
@@ -44,10 +45,10 @@ GROUPS: dict[str, tuple[str, str]] = {
 }
 """Imported when they are run.
 
-Only `rollout`, `overlap`, `async`, `scheduler`, `update`, `heap` and `language_model` need the
-train extra.
+Only `rollout`, `overlap`, `async`, `adapters`, `scheduler`, `update`, `heap` and `language_model`
+need the train extra.
 """
-_ASKED_FOR = {"language_model", "ray", "async"}
+_ASKED_FOR = {"language_model", "ray", "async", "adapters"}
 """Measurements that run only by name, as they fetch a model or need Ray or vLLM."""
 
 HEADER = ("measured", "per second", "against", "per second", "speed (least to most)", "notes")
@@ -130,7 +131,7 @@ def _parser() -> OptionParser:
         "--only",
         nargs="+",
         choices=GROUPS,
-        help="measure only these groups; language_model, ray and async are measured only if named",
+        help="measure only these groups; language_model, ray, async and adapters only if named",
     )
     parser.add_argument("--out", help="write the result to this JSON file")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs per side (default: 5)")

@@ -7,13 +7,16 @@ needed and a turn costs its new tokens.
 from __future__ import annotations
 
 import copy
+import logging
 import math
 import os
 import random
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -24,12 +27,16 @@ from agentgym_envs.errors import needs_extra
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 with needs_extra("vllm", "the vLLM backend (without a GPU see docs/reference/backends.md)"):
     from vllm import LLM, SamplingParams
+    from vllm.config.lora import MaxLoRARanks
     from vllm.exceptions import VLLMValidationError
+    from vllm.lora.request import LoRARequest
     from vllm.platforms import current_platform
 
-from trainers.backends.weights import named_weights, weights_version
+from trainers.backends.weights import named_weights, servable_base, weights_version
 from trainers.tokens.generation import Generated, Sampling
 from trainers.tokens.seeds import TurnSeeds
+
+logger = logging.getLogger(__name__)
 
 _EXTENSION = "trainers.backends.vllm_worker.PolicyWorker"
 _CPU_BLOCK = 32
@@ -56,6 +63,8 @@ class VLLMBackend:
         self, source: str, *, dtype: str = "auto", max_length: int | None = None, **engine: Any
     ) -> None:
         self.model: Any = None
+        self._adapters: tempfile.TemporaryDirectory[str] | None = None  # where one goes alone
+        self._request: LoRARequest | None = None  # of the present adapter
         self._loaded_version: tuple[int, int] | None = None
         self._seeds = TurnSeeds()
         # Weights are handed over by reference, so the engine must run in this process.
@@ -89,20 +98,38 @@ class VLLMBackend:
     def from_model(cls, model: Any, *, max_length: int | None = None, **engine: Any) -> VLLMBackend:
         """Open an engine that follows a model in training, in its precision.
 
-        By default it takes 0.3 of the device's memory. `engine` holds arguments of `vllm.LLM`.
+        By default it takes 0.3 of the device's memory. `engine` holds arguments of `vllm.LLM`. With
+        `enable_lora` among them it reads the base from its files and follows the adapter alone,
+        unless an engine would compute that otherwise: it is then merged, with a warning.
         """
         base = model.get_base_model() if hasattr(model, "get_base_model") else model
+        defaults: dict[str, Any] = {"dtype": str(base.dtype).removeprefix("torch.")}
+        if not current_platform.is_cpu():
+            defaults["gpu_memory_utilization"] = 0.3
+        if engine.get("enable_lora"):
+            source = servable_base(model)
+            if source is not None:
+                config = model.peft_config[model.active_adapters[0]]
+                defaults |= {"max_lora_rank": _engine_rank(config.r), "max_loras": 1}
+                defaults["revision"] = getattr(base.config, "_commit_hash", None)
+                backend = cls(source, max_length=max_length, **{**defaults, **engine})
+                backend._adapters = tempfile.TemporaryDirectory()
+                backend.model = model
+                return backend
+            logger.warning(
+                "the engine gets merged weights: `enable_lora` needs one plain LoRA adapter on the "
+                "weights of a folder or hub id"
+            )
+            engine = {name: value for name, value in engine.items() if "lora" not in name}
         config = copy.deepcopy(base.config)
         config.architectures = config.architectures or [type(base).__name__]
-        dtype = str(base.dtype).removeprefix("torch.")
-        defaults = {} if current_platform.is_cpu() else {"gpu_memory_utilization": 0.3}
         with tempfile.TemporaryDirectory() as folder:
             # The weights are the trained model's: its files, if it has any, may be older.
             config.save_pretrained(folder)
             backend = cls(
                 folder,
                 max_length=max_length,
-                **{"dtype": dtype, **defaults, **engine, "load_format": "dummy"},
+                **{**defaults, **engine, "load_format": "dummy"},
             )
         backend.model = model
         return backend
@@ -137,7 +164,10 @@ class VLLMBackend:
                 for limit, seed in zip(limits, seeds, strict=True)
             ]
             outputs = self.engine.generate(
-                [{"prompt_token_ids": prompt} for prompt in prompts], params, use_tqdm=False
+                [{"prompt_token_ids": prompt} for prompt in prompts],
+                params,
+                use_tqdm=False,
+                lora_request=self._request,
             )
         except VLLMValidationError as error:
             raise ValueError(str(error)) from error
@@ -162,17 +192,44 @@ class VLLMBackend:
         version = (global_step, weights_version(self.model))
         if version == self._loaded_version:
             return
+        if self._adapters is not None:
+            self._take_adapter(Path(self._adapters.name))
+        else:
+            self._take_weights()
+        self._loaded_version = version
+
+    def _take_weights(self) -> None:
         with torch.no_grad():
             self.engine.collective_rpc("load_policy_weights", args=(named_weights(self.model),))
         if not self.engine.reset_prefix_cache():
             raise RuntimeError(
                 "vLLM did not drop the keys and values of the old weights: it is still sampling"
             )
-        self._loaded_version = version
+
+    def _take_adapter(self, folder: Path) -> None:
+        """Add the adapter by a new name, to which nothing in the prefix cache belongs.
+
+        The engine has room for one, so it drops the old one.
+        """
+        old, number = self._request, 1
+        if old is not None:
+            shutil.rmtree(old.lora_path)
+            number = old.lora_int_id + 1
+        saved = folder / f"adapter-{number}"
+        self.model.save_pretrained(saved, save_embedding_layers=False)
+        self._request = LoRARequest(saved.name, number, str(saved))
 
     def close(self) -> None:
         """Free the engine's memory."""
         self.engine.llm_engine.engine_core.shutdown()
+        if self._adapters is not None:
+            self._adapters.cleanup()
+
+
+def _engine_rank(rank: int) -> int:
+    """Return the smallest of vLLM's ranks that an adapter fits in."""
+    sizes = get_args(MaxLoRARanks)
+    return next((size for size in sizes if size >= rank), sizes[-1])
 
 
 def _turn(output: Any, sampling: Sampling) -> Generated:

@@ -348,7 +348,8 @@ class VLLMServerBackend:
             config = self._model.peft_config[self._model.active_adapters[0]]
             raise EnvFailure(
                 f"the server did not take the policy's adapter ({error}); it must be started with "
-                f"--max-lora-rank {config.r} or more, and be able to read {self._adapter}"
+                f"--enable-lora --max-lora-rank {config.r} or more, and be able to read "
+                f"{self._adapter}"
             ) from error
 
     def _name_weights(self, tag: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -133,7 +133,9 @@ class FakeLLM:
     def __init__(self, **options: Any) -> None:
         self.options = options
 
-    def generate(self, prompts: list[Any], params: list[Any], *, use_tqdm: bool) -> list[Any]:
+    def generate(
+        self, prompts: list[Any], params: list[Any], *, use_tqdm: bool, lora_request: Any
+    ) -> list[Any]:
         self.params = params
         output = SimpleNamespace(token_ids=[5], logprobs=[{5: SimpleNamespace(logprob=-0.5)}])
         return [SimpleNamespace(outputs=[output]) for _ in prompts]
@@ -144,6 +146,10 @@ def test_the_engine_is_asked_for_the_cut_distribution_and_its_logprobs(
 ) -> None:
     fakes: dict[str, dict[str, Any]] = {
         "vllm": {"LLM": FakeLLM, "SamplingParams": SimpleNamespace},
+        "vllm.config": {},
+        "vllm.config.lora": {"MaxLoRARanks": Literal[8, 16]},
+        "vllm.lora": {},
+        "vllm.lora.request": {"LoRARequest": SimpleNamespace},
         "vllm.exceptions": {"VLLMValidationError": KeyError},
         "vllm.platforms": {"current_platform": SimpleNamespace(is_cpu=lambda: False)},
     }

@@ -275,21 +275,73 @@ def test_traces_hold_what_vllm_sampled(backend: Any, model: Any) -> None:
     assert [e.trace.completion_ids for e in again] == [e.trace.completion_ids for e in played]
 
 
-# Commands, each in a process of its own -------------------------------------------------------
+# Engines and commands, each in a process of its own ---------------------------------------------
 
 
-def run_command(module: str, words: str) -> None:
-    code = (
-        f"import sys, tests.trainers.toys; from trainers.{module} import main; "
-        f"sys.exit(main({words.split()!r}))"
-    )
+def run_python(code: str) -> str:
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-6000:]
+    return result.stdout
 
 
-@pytest.mark.parametrize("adapter", ["", "--use_peft --lora_r 4 --lora_target_modules q_proj"])
+def run_command(module: str, words: str) -> None:
+    run_python(
+        f"import sys, tests.trainers.toys; from trainers.{module} import main; "
+        f"sys.exit(main({words.split()!r}))"
+    )
+
+
+FOLLOWING = """
+import json
+from pathlib import Path
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
+from tests.trainers.backends.test_vllm_backend import prompts_of, worst_gap
+from trainers.backends.vllm import VLLMBackend
+from trainers.tokens.generation import Sampling
+
+base = AutoModelForCausalLM.from_pretrained({folder!r})
+config = LoraConfig(
+    task_type="CAUSAL_LM", r=4, target_modules=["q_proj", "down_proj"], use_dora={use_dora}
+)
+model = get_peft_model(base, config).eval()
+backend = VLLMBackend.from_model(model, max_length=512, enable_lora=True)
+prompts, gaps, old_gaps = prompts_of(30, 60), [], []
+for step in range(4):
+    backend.sync_weights(step)
+    turns = backend.generate(prompts, Sampling(8, 0.7), keys=[0, 1])
+    gaps.append(worst_gap(model, prompts, turns, 0.7))
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "lora_" in name:
+                weight.add_(torch.randn(weight.shape) * 0.2)
+    old_gaps.append(worst_gap(model, prompts, turns, 0.7))
+folder = Path(backend._adapters.name) if backend._adapters else Path("none")
+kept = len(list(folder.glob("*")))
+backend.close()
+print(json.dumps([gaps, old_gaps, kept, folder.exists()]))
+"""
+
+
+@pytest.mark.parametrize("use_dora", [False, True], ids=["alone", "merged"])
+def test_an_adapter_goes_alone_where_the_engine_computes_it_alike(
+    use_dora: bool, tmp_path: Path
+) -> None:
+    folder = save_policy(tmp_path / "model", "qwen2")
+    output = run_python(FOLLOWING.format(folder=folder, use_dora=use_dora))
+    gaps, old_gaps, kept, is_left = json.loads(output.splitlines()[-1])
+    assert max(gaps) < TOLERANCE < 0.01 < min(old_gaps)
+    assert (kept, is_left) == (0 if use_dora else 1, False)
+
+
+ADAPTER = "--use_peft --lora_r 4 --lora_target_modules q_proj"
+ALONE = """ --backend_kwargs {"enable_lora":true}"""
+
+
+@pytest.mark.parametrize("adapter", ["", ADAPTER, ADAPTER + ALONE])
 def test_grpo_trains_through_vllm(adapter: str, tmp_path: Path) -> None:
     folder, out = save_policy(tmp_path / "model", "qwen2"), tmp_path / "out"
     run_command(
