@@ -55,7 +55,9 @@ class AgentDistillTrainer(OnlineTrainer):
         self.teacher = open_teacher(self, teacher)
         self.knowledge: Knowledge | None = None
         if self.args.teacher_knows == "expert":
-            demonstrations = self.demonstrations("teacher_knows", "pass `teacher_knows=nothing`")
+            demonstrations = self.demonstrations(
+                "teacher_knows", "pass `teacher_knows=nothing`", encoded=False
+            )
             policy: Any = self.rollout.policy
             self.knowledge = Knowledge(demonstrations, policy.chat)
 

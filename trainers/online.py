@@ -376,12 +376,13 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
             unsolved=args.expert_episodes_when == "unsolved",
         )
 
-    def demonstrations(self, option: str, remedy: str) -> Demonstrations:
+    def demonstrations(self, option: str, remedy: str, *, encoded: bool = True) -> Demonstrations:
         """Check that training tasks have an expert, and return the player of its episodes.
 
         Args:
             option: needs an expert.
             remedy: does without.
+            encoded: the episodes have the policy's tokens, and are within its token budgets.
 
         Raises:
             UsageError: a task has no expert.
@@ -394,7 +395,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         policy: Any = self.rollout.policy
         experts = environments.rollout(ExpertPolicy())  # within all of the environment's turns
         experts.machinery = self.machinery
-        return Demonstrations(experts, policy)
+        return Demonstrations(experts, policy if encoded else None)
 
     def rollout_options(self, ahead: int = 0) -> dict[str, Any]:
         """Return the batch's step, temperature and stream of random numbers.

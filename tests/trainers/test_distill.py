@@ -285,6 +285,14 @@ def test_what_differs_is_exchanged_wherever_the_prompt_goes_on() -> None:
         exchanged([1, 7, 3, 8, 9], before, after)
 
 
+def test_actions_are_known_that_are_longer_than_the_policys_turns(make: Make) -> None:
+    trainer = make(
+        env=THIRD_ID, teacher_knows="expert", rollout={"max_tokens_per_turn": 1}, max_steps=1
+    )
+    trainer.train()
+    assert trainer.state.log_history[0]["teacher_knows"] == 1
+
+
 def test_a_policy_teaches_itself_what_the_expert_plays(make: Make) -> None:
     """The present weights score, not those of the start."""
     trainer = make(

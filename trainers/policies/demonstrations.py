@@ -1,4 +1,4 @@
-"""Episodes of the environment's expert in the tokens of a policy that trains on them."""
+"""Episodes of the environment's expert, in the tokens of a policy that trains on them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Demonstrations:
 
     Args:
         rollout: plays with the expert.
-        policy: encodes the episodes; its token budgets bound them.
+        policy: encodes the episodes; its token budgets bound them. None leaves them as they are.
     """
 
-    def __init__(self, rollout: Rollout, policy: ModelPolicy) -> None:
+    def __init__(self, rollout: Rollout, policy: ModelPolicy | None) -> None:
         self._rollout, self._policy = rollout, policy
         self._cache: dict[str, Trajectory | None] = {}
         self._has_warned = False
 
     def __call__(self, task_ids: Sequence[str]) -> list[Trajectory | None]:
-        """Return an episode with its tokens per task, not to be changed.
+        """Return an episode per task, with the policy's tokens if there is one, not to be changed.
 
         None stands for an expert without success, and for an episode beyond the budgets.
         """
@@ -41,7 +41,7 @@ class Demonstrations:
         unknown = [task for task in dict.fromkeys(task_ids) if task not in self._cache]
         broken = set()
         for task, episode in zip(unknown, self._rollout.run(unknown), strict=True):
-            self._cache[task] = self._encoded(episode)
+            self._cache[task] = self._usable(episode)
             if episode.status == "failed":
                 broken.add(task)
         episodes = [self._cache[task] for task in task_ids]
@@ -49,12 +49,16 @@ class Demonstrations:
             del self._cache[task]
         return episodes
 
-    def _encoded(self, episode: Trajectory) -> Trajectory | None:
-        traces = self._policy.encode(episode) if episode.success else None
-        if traces is None and episode.status != "failed" and not self._has_warned:
+    def _usable(self, episode: Trajectory) -> Trajectory | None:
+        if not episode.success:
+            why = "has no success"
+        elif self._policy is None:
+            return episode
+        elif (traces := self._policy.encode(episode)) is not None:
+            return replace(episode, traces=traces)
+        else:
+            why = "is beyond the policy's token budgets"
+        if episode.status != "failed" and not self._has_warned:
             self._has_warned = True
-            why = (
-                "has no success" if not episode.success else "is beyond the policy's token budgets"
-            )
             logger.warning("the expert's episode of %s %s, so none is used", episode.task_id, why)
-        return None if traces is None else replace(episode, traces=traces)
+        return None
