@@ -87,6 +87,14 @@ SYMPTOMS = (
         "above 0; or let a model that thinks answer at once with --chat_template_kwargs",
     ),
     Symptom(
+        "episodes/invalid_actions",
+        (0.95,),
+        "{value:.0%} of the actions were invalid, so the policy does next to nothing",
+        "Read some of trajectories/. Where it never wrote valid ones: imitate first, or another "
+        "--action_format. Where training has led there: an earlier checkpoint, a lower "
+        "--learning_rate",
+    ),
+    Symptom(
         ZERO_STD,
         (0.75, 0.95),  # half of them are usual with rewards of 0 and 1
         "in {value:.0%} of the groups all episodes had the same reward, so they taught nothing",
