@@ -49,8 +49,8 @@ class Study:
         workers: runs at a time, by default.
         threads: torch threads of each, by default.
         grounds: where the variants are compared, by the name of its folder: values and `variants`,
-            those that are run there; all, unless it says. In the file, `shared: true` adds the
-            values of that name in `lab/grounds.yaml`.
+            those that are run there; all, unless it says. In the file, `shared: NAME` adds the
+            values of that name in `lab/grounds.yaml`; `true` is the ground's own.
         small: values of a rehearsal (`--small`).
         baselines: other models that are measured, once: folder -> `model` and `label`.
         start_label: the start's name in tables; None leaves it out.
@@ -97,8 +97,9 @@ def load_study(name: str) -> Study:
     contents = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
     shared = yaml.safe_load((HERE.parent / "grounds.yaml").read_text(encoding="utf-8"))
     for ground, values in contents.get("grounds", {}).items():
-        if values.pop("shared", False):
-            contents["grounds"][ground] = {**shared[ground], **values}
+        if named := values.pop("shared", None):
+            common = shared[ground if named is True else named]
+            contents["grounds"][ground] = {**common, **values}
     return Study(name=name, **contents)
 
 
