@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,17 +158,18 @@ def run_calls(code: str, names: Sequence[str] = ()) -> list[Call]:
     return read
 
 
-def _run_nodes(node: ast.AST, called: Container[str]) -> Iterator[ast.AST]:
+def _run_nodes(part: ast.AST, called: Container[str]) -> Iterator[ast.AST]:
     """Yield the nodes that run: none of a function that nothing calls, or of `if False`."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in called:
-        return
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Constant) and not node.test.value:
-        children: Iterable[ast.AST] = node.orelse
-    else:
-        children = ast.iter_child_nodes(node)
-    yield node
-    for child in children:
-        yield from _run_nodes(child, called)
+    waiting = [part]  # not recursive: a policy may nest thousands
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in called:
+            continue
+        yield node
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Constant) and not node.test.value:
+            waiting += reversed(node.orelse)
+        else:
+            waiting += reversed([*ast.iter_child_nodes(node)])
 
 
 def _read(call: ast.Call) -> Call:

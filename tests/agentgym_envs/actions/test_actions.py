@@ -112,6 +112,8 @@ def test_every_format_finds_the_action(action_format: str, completion: str, acti
         ("code", code("get(0x" + "f" * 9999 + ", 'x')"), "too large"),
         ("code", code("get([0x" + "f" * 9999 + "], 'x')"), "an int, got list"),
         ("code", code("get(" + "-" * 40_000 + "1)"), "not valid Python|literals"),
+        ("code", "--look" * 1500, "one call of one function"),
+        ("code", code("look" + " - x" * 1500), "one call of one function"),
         ("code", code("get(" + "[" * 90 + "]" * 90 + ", 'x')"), "an int, got list"),
     ],
 )  # fmt: skip
