@@ -56,7 +56,7 @@ def test_a_rehearsal_trains_and_tests_and_what_was_cut_is_tested_by_its_checkpoi
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["rl_alone", "--model", "tiny", "--small", "--variants", "fixed", "--seeds", "0"]
-    words += ["--out", str(tmp_path)]
+    words += ["--env", "listed", "--out", str(tmp_path)]
     assert main([*words, "--minutes", "0.001"]) == 0
     shown = capsys.readouterr().out
     assert "as it is" in shown and "listed: 0 of 1 runs are done; left: fixed/seed_0" in shown
