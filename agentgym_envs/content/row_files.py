@@ -9,6 +9,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -35,25 +36,24 @@ def read_rows(path: str | Path, *, keep_bad_lines: bool = False) -> Iterator[Any
     if path.suffix == PARQUET:
         yield from _parquet_rows(path)
         return
-    try:
+    with _naming_damage(path):
         for row in _json_rows(path):
             if isinstance(row, ValueError) and not keep_bad_lines:
                 raise row
             yield row
-    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not compressed, cut short, or not UTF-8 ({error})") from error
 
 
 def first_row(path: str | Path) -> Any:
     """Return the first row of a file, or None where it has none that is JSON.
 
     Raises:
+        ValueError: the file is damaged; the message names it.
         ImportError: Parquet needs `pyarrow`.
     """
     path = Path(path)
     if path.suffix == PARQUET:
         return next(_parquet_rows(path), None)
-    with open_text(path) as file:
+    with _naming_damage(path), open_text(path) as file:
         text = next((line for line in file if line.strip()), "").lstrip()
         if text.startswith("[") or is_document(path):
             text += file.read()
@@ -61,6 +61,15 @@ def first_row(path: str | Path) -> Any:
         return json.JSONDecoder().raw_decode(text.removeprefix("[").lstrip())[0]
     except (ValueError, RecursionError):
         return None
+
+
+@contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    """Turn the errors of a damaged file into a `ValueError` that names it."""
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not compressed, cut short, or not UTF-8 ({error})") from error
 
 
 def is_document(path: Path) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def from_item(item: dict[str, Any]) -> Trajectory:
         raise ValueError(f"{item_id}: the conversation holds no turn of the policy")
     name = _env_name(item_id)
     full = _FULL_REWARD.get(name, 1.0)
-    reward = full if item.get("reward") is None else float(item["reward"])
+    reward = full if item.get("reward") is None else _finite(item["reward"])
     score = min(max(reward / full, 0.0), 1.0)
     turns = [
         Turn(observation, text, 0.0, is_valid_action=True, score=0.0, trained=trained)
@@ -195,6 +196,16 @@ def _item_id(item: dict[str, Any]) -> str:
     if not isinstance(item_id, str) or not item_id:
         raise ValueError(f"item_id must be a string such as 'babyai_41', got {item_id!r}")
     return own_id(item_id)
+
+
+def _finite(reward: Any) -> float:
+    try:
+        number = float(reward)
+    except (TypeError, ValueError, OverflowError):
+        number = nan
+    if not isfinite(number):
+        raise ValueError(f"reward must be a finite number, got {reward!r:.40}")
+    return number
 
 
 def _reward(trajectory: Trajectory) -> float:

@@ -87,7 +87,11 @@ def to_line(document: dict[str, Any]) -> bytes:
     Raises:
         ValueError: it holds a number that JSON has not.
     """
-    return json.dumps(document, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    try:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    except ValueError as error:
+        name = document.get("trajectory_id", "the document")
+        raise ValueError(f"{name} cannot be written; leave it out ({error})") from error
 
 
 def joined(samples: Iterable[dict[str, Any]]) -> list[TokenTrace]:

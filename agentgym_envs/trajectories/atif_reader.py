@@ -72,7 +72,10 @@ def from_atif(document: Any, number: str = "1") -> list[Trajectory]:
         TypeError: they are no such values.
         ValueError: they are none, or nothing that an episode can hold; the message names the step.
     """
-    return list(_episodes(document, number, inherited=None))
+    try:
+        return list(_episodes(document, number, inherited=None))
+    except RecursionError as error:
+        raise ValueError("its subagents lie too deep in each other; take them apart") from error
 
 
 def _episodes(document: Any, number: str, inherited: float | None) -> Iterator[Trajectory]:
@@ -100,7 +103,7 @@ def _reward(extra: Mapping[str, Any], inherited: float | None) -> float | None:
             return float(success)
     reward = extra.get("reward")
     if isinstance(reward, int | float):
-        return min(max(float(reward), 0.0), 1.0)
+        return float(min(max(reward, 0.0), 1.0))  # a whole number may be too long for a float
     return inherited
 
 

@@ -90,8 +90,7 @@ def read_conversation(row: Mapping[str, Any], name: str) -> Conversation:
 def _messages(row: Mapping[str, Any], name: str) -> Iterator[Any]:
     if "prompt" in row and "completion" in row:
         for message in _listed(row["prompt"], USER):
-            is_own = _ROLES.get(_sender(message)) == ASSISTANT
-            yield {**message, "loss": False} if is_own else message
+            yield {**message, "loss": False} if _role(message) == ASSISTANT else message
         yield from _listed(row["completion"], ASSISTANT)
         return
     messages = row.get("conversations", row.get("messages"))
@@ -112,9 +111,14 @@ def _sender(message: Any) -> str:
     return sender if isinstance(sender, str) else ""
 
 
+def _role(message: Any) -> str | None:
+    """Return whose a message is, or None where its sender is unknown."""
+    return _ROLES.get(_sender(message).lower())
+
+
 def _read_message(message: Any, where: str) -> tuple[str, str, bool]:
     """Return whose a message is, its text, and whether it is trained on."""
-    role = _ROLES.get(_sender(message).lower())
+    role = _role(message)
     if role is None:
         raise ValueError(
             f"{where} must be from 'human' or 'gpt' (or {', '.join(_ROLES)}); it is from "
@@ -124,7 +128,7 @@ def _read_message(message: Any, where: str) -> tuple[str, str, bool]:
     text = content if isinstance(content, str) else _joined(content)
     older = message.get("function_call")  # OpenAI's, before tool_calls
     calls = message.get("tool_calls") or ([older] if isinstance(older, Mapping) else [])
-    calls = [_written(call) for call in calls]
+    calls = [_written(call, where) for call in calls]
     if text is None and not calls:
         raise ValueError(f"{where} has no text, got {content!r:.40}")
     trained = message.get("loss") is not False and message.get("weight") != 0
@@ -135,24 +139,25 @@ def _joined(content: Any) -> str | None:
     """Return the text of a content that is a list of parts, or None."""
     if not isinstance(content, list):
         return None
-    parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-    texts = [part for part in parts if isinstance(part, str)]
-    return "".join(texts) if texts and len(texts) == len(parts) else None
+    texts = [part.get("text") if isinstance(part, Mapping) else None for part in content]
+    return "".join(texts) if texts and all(isinstance(text, str) for text in texts) else None
 
 
-def _written(call: Any) -> str:
+def _written(call: Any, where: str) -> str:
     """Return a tool's call as one JSON object with `name` and `arguments`."""
-    function = call.get("function", call) if isinstance(call, Mapping) else {}
+    function = (call.get("function") or call) if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        raise ValueError(f"{where} has a call without the name of its function, {call!r:.40}")
     arguments = function.get("arguments", {})
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
         except ValueError:
             pass  # the policy's own malformed text is kept as it is
-    return written_call(function.get("name"), arguments)
+    return written_call(function["name"], arguments)
 
 
-def written_call(name: Any, arguments: Any) -> str:
+def written_call(name: str, arguments: Any) -> str:
     """Return a tool's call as the action format `function_call` writes it."""
     return json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
 

@@ -23,8 +23,9 @@ _OF_TURN: dict[str, tuple[type, ...]] = {
 _OF_CALL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("finish_reason", "reasoning"), _TEXT),
     **dict.fromkeys(("prompt_tokens", "cached_tokens", "retries"), _WHOLE),
-    **{"seconds": _NUMBER, "cost": (NoneType, int, float)},
+    **{"seconds": _NUMBER, "cost": (NoneType, int, float), "is_refusal": (bool,)},
 }
+_STATUSES = ("terminated", "truncated", "failed")
 _OF_TRACE = ("prompt_ids", "completion_ids", "action_mask", "logprobs", "advantages")
 _TOO_LARGE = 1 << 63
 """No count comes near it, and whole numbers of hundreds of digits are no floats."""
@@ -45,6 +46,8 @@ def schema_problem(record: Any) -> str | None:
     problem = _problem_in(record, _OF_EPISODE, needed=("env_id", "task_id"))
     if problem:
         return problem
+    if record.get("status", _STATUSES[0]) not in _STATUSES:
+        return f"status must be one of {', '.join(_STATUSES)}, got {record['status']!r:.40}"
     turns = record.get("turns")
     if not isinstance(turns, list):
         actual = f"got {turns!r:.40}" if "turns" in record else "it has none"

@@ -177,6 +177,9 @@ class Turn:
         return cls(**{**record, "call": None if call is None else ModelCall(**call)})
 
 
+_IN_MEMORY = frozenset({"info", "prefix"})
+"""Fields of a trajectory that no file holds."""
+
 _OF_THE_LINE = frozenset({"episode_return", "place", "options"})
 """Keys of a line that are no part of the trajectory.
 
@@ -286,8 +289,7 @@ class Trajectory:
         The lists of token ids and the like are the trajectory's own, not copies.
         """
         # Not `asdict`: it copies each of the tokens, which takes longer than to write them.
-        in_memory = ("info", "prefix")
-        values = {name: value for name, value in vars(self).items() if name not in in_memory}
+        values = {name: value for name, value in vars(self).items() if name not in _IN_MEMORY}
         return {
             **values,
             "turns": [turn.to_json() for turn in (*self.prefix, *self.turns)],
@@ -312,6 +314,8 @@ class Trajectory:
         """
         if problem := schema_problem(record):
             raise ValueError(problem)
+        if misplaced := sorted(_IN_MEMORY & record.keys()):
+            raise ValueError(f"it has {misplaced[0]}, which no file holds; leave it out")
         values = {key: value for key, value in record.items() if key not in _OF_THE_LINE}
         values["turns"] = [Turn.from_json(turn) for turn in values.get("turns", [])]
         values["traces"] = [TokenTrace(**trace) for trace in values.get("traces", [])]

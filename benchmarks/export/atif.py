@@ -22,6 +22,7 @@ from trainers.options.parser import OptionParser
 LINES = ".jsonl"
 _NOT_OF_NAMES = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 100
+"""Bytes of a document's name. Disks take 255 in all."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,7 +61,8 @@ def _parser() -> OptionParser:
 def _documents(files: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the episodes as documents, with their number and task as id."""
     for number, episode in enumerate(_episodes(files), 1):
-        name = _NOT_OF_NAMES.sub("-", f"{number:05d}_{episode.task_id}")[:_LONGEST_NAME]
+        name = _NOT_OF_NAMES.sub("-", f"{number:05d}_{episode.task_id}")
+        name = name.encode()[:_LONGEST_NAME].decode(errors="ignore")
         yield to_atif(episode, trajectory_id=name, agent_version=agentgym_envs.__version__)
 
 

@@ -132,6 +132,7 @@ def test_tokens_become_traces_where_every_turn_has_them() -> None:
         ({"success": True, "reward": 0.2}, 1.0),
         ({"reward": 0.25}, 0.25),
         ({"reward": 7}, 1.0),
+        ({"reward": 10**400}, 1.0),
         ({"agentgym": {"success": False}}, 0.0),
         ({"note": "x"}, 1.0),
     ],
@@ -240,6 +241,14 @@ def test_a_subagent_s_fault_is_named_with_it() -> None:
     inner = document(user("T."), agent("a", [IMAGE]), trajectory_id="x")
     with pytest.raises(ValueError, match="subagent 1: step 2: it holds a part that is no text"):
         from_atif(document(*TASK, subagent_trajectories=[inner]))
+
+
+def test_subagents_without_end_are_refused() -> None:
+    whole = document(*TASK)
+    for _ in range(2000):
+        whole = document(*TASK, subagent_trajectories=[whole])
+    with pytest.raises(ValueError, match="subagents lie too deep in each other; take them apart"):
+        from_atif(whole)
 
 
 # Files --------------------------------------------------------------------------------------------

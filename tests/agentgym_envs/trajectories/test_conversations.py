@@ -47,6 +47,10 @@ PAIR = {
     ],
     "completion": [{"role": "assistant", "content": "go"}],
 }
+CAPITALS = {
+    "prompt": [{**message, "role": message["role"].title()} for message in PAIR["prompt"]],
+    "completion": "go",
+}
 AGENT_INSTRUCT = {
     "id": "alfworld_0",
     "conversations": [
@@ -89,6 +93,7 @@ def shape(trajectory: Trajectory) -> tuple[str, list[tuple[str, str, bool]]]:
             ),
         ),
         (PAIR, ("", [("Task.", "look", False), ("A room.", "go", True)])),
+        (CAPITALS, ("", [("Task.", "look", False), ("A room.", "go", True)])),
         ({"prompt": "Task.", "completion": "go"}, ("", [("Task.", "go", True)])),
         (AGENT_INSTRUCT, ("You are an agent.", [("Task.", "look", True)])),
     ],
@@ -130,6 +135,11 @@ def test_an_id_that_names_no_task_is_a_conversations_number(
         ([{"role": "user", "content": None}], "message 1 has no text"),
         ([{"role": "user", "content": [{"type": "image"}]}], "message 1 has no text"),
         ([{"role": "user", "content": "x"}], "holds no turn of the policy"),
+        ([{"role": "user", "content": ["lost", {"text": "x"}]}], "message 1 has no text"),
+        *(
+            ([{"role": "assistant", "content": None, "tool_calls": calls}], "message 1 has a call")
+            for calls in ([{"function": "get"}], [{"function": {"arguments": "{}"}}], ["x"], [{}])
+        ),
     ],
 )
 def test_what_is_no_conversation_is_named(

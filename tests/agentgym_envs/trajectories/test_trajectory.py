@@ -133,6 +133,7 @@ def test_a_turn_of_a_file_from_before_servers_told_of_it_is_read() -> None:
         ({"seconds": "3"}, "turn 0, call: seconds must be a number, got '3'"),
         ({"retries": 0.5}, "turn 0, call: retries must be a whole number, got 0.5"),
         ({"reasoning": None}, "turn 0, call: reasoning must be a text, got None"),
+        ({"is_refusal": "no"}, "turn 0, call: is_refusal must be true or false, got 'no'"),
     ],
 )
 def test_what_a_server_did_not_tell_is_no_call(call: object, problem: str) -> None:
@@ -140,6 +141,32 @@ def test_what_a_server_did_not_tell_is_no_call(call: object, problem: str) -> No
     record["turns"][0]["call"] = call
     with pytest.raises(ValueError, match=problem):
         Trajectory.from_json(record)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"status": "Failed"}, "status must be one of terminated, truncated, failed, got 'Failed'"),
+        ({"prefix": [{"observation": "o"}]}, "it has prefix, which no file holds"),
+        ({"info": {}}, "it has info, which no file holds"),
+    ],
+)
+def test_a_record_with_values_of_no_file_is_refused(
+    changes: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(ValueError, match=problem):
+        Trajectory.from_json({**json.loads(trajectory().to_line()), **changes})
+
+
+@pytest.mark.parametrize("length", [4, 20])
+def test_a_compressed_file_that_is_cut_in_its_first_line_is_named(
+    tmp_path: Path, length: int
+) -> None:
+    path = tmp_path / "run.jsonl.gz"
+    write_jsonl(path, [trajectory()])
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(ValueError, match=r"run\.jsonl\.gz: not compressed, cut short"):
+        list(read_trajectories(path))
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,10 @@ def test_documents_of_others_are_exported_too(tmp_path: Path) -> None:
 
 def test_a_task_s_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     episodes, out = tmp_path / "episodes.jsonl", tmp_path / "a" / "out"
-    write_jsonl(episodes, [made(task_id="../../etc/x y" + "z" * 300)])
+    write_jsonl(episodes, [made(task_id="../../etc/x y" + "任" * 300)])
     assert main(["atif", str(episodes), "--out", str(out)]) == 0
     (file,) = out.iterdir()
-    assert file.name.startswith("00001_..-..-etc-x-y") and len(file.name) < 120
+    assert file.name.startswith("00001_..-..-etc-x-y") and len(file.name.encode()) < 120
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "episodes.jsonl"]
 
 
@@ -92,7 +92,8 @@ BAD: dict[str, tuple[list[str], str]] = {
     "folder taken": (["episodes.jsonl", "--out", "."], "is there already; pass another --out"),
     "file taken": (["episodes.jsonl", "--out", "empty.txt"], "is there already"),
     "no out": (["episodes.jsonl"], "--out"),
-    "not compressed": (["bad.jsonl.gz", "--out", "out"], "bad.jsonl.gz cannot be read: Not a gz"),
+    "not compressed": (["bad.jsonl.gz", "--out", "out"], "bad.jsonl.gz: not compressed, cut short"),
+    "not UTF-8": (["latin.jsonl", "--out", "out"], "latin.jsonl: not compressed, cut short"),
     "no kind": ([], "the following arguments are required"),
 }
 
@@ -110,6 +111,7 @@ def test_what_cannot_be_exported_is_refused_and_leaves_nothing(
     for name in ("empty.jsonl", "empty.txt"):
         (folder / name).touch()
     (folder / "bad.jsonl.gz").write_text("x")
+    (folder / "latin.jsonl").write_bytes(b'{"x": "\xff"}\n')
     before = sorted(folder.iterdir())
     monkeypatch.chdir(folder)
     with pytest.raises(SystemExit) as stopped:

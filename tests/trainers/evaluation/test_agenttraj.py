@@ -150,7 +150,9 @@ def test_a_conversation_without_an_instruction_starts_with_its_first_turn() -> N
         ({"conversations": ["a"], "item_id": "w_1"}, "message 1 must be from 'human'"),
         ({"conversations": [{"from": "human"}], "item_id": "w_1"}, "message 1 has no text"),
         ({"conversations": [human("a"), gpt("b")], "id": 0.5}, "item_id must be a string"),
-        ({**item(), "reward": "high"}, "high"),
+        ({**item(), "reward": "high"}, "reward must be a finite number, got 'high'"),
+        ({**item(), "reward": float("nan")}, "reward must be a finite number, got nan"),
+        ({**item(), "reward": 10**400}, "reward must be a finite number, got 1000"),
         ("a string", "a JSON object is expected"),
     ],
 )
