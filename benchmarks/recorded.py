@@ -12,22 +12,23 @@ from trainers.options.values import kwargs_for, value_for
 from trainers.runs.folder import CELL_FILE, RUN_FILE, read_json
 from trainers.runs.reader import nearest_record
 
-_UNREADABLE = (OSError, ValueError, TypeError, AttributeError)
+_UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError)
 """The errors of a record of another form, which holds nothing that can be read."""
 
 
 def saved_options(folder: Path) -> dict[str, Any]:
     """Return the options in the `run.json` or `cell.json` of a folder or of the one above.
 
-    A cell's environment and turn limit are among them. Empty where there is no such record.
+    A cell's environment, turn limit and temperature are among them. Empty where there is no such
+    record.
     """
     with contextlib.suppress(*_UNREADABLE):
         name, record = nearest_record(folder)
         if name == CELL_FILE:
-            own = {"env": [record.get("env_id")], "max_turns": record.get("max_turns")}
-            return {**record["settings"], **own}
+            own = {name: record.get(name) for name in ("max_turns", "temperature")}
+            return {**record["settings"], **own, "env": [record.get("env_id")]}
         if name == RUN_FILE:
-            return _options_of(record)
+            return run_options(record)
     return {}
 
 
@@ -50,9 +51,8 @@ def evaluation_options(result: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: it is no such result.
     """
-    run = result.get("run")
-    options = _options_of(run) if isinstance(run, dict) else {}
-    if "trajectories" not in options:
+    options = run_options(result.get("run"))
+    if not isinstance(options.get("trajectories", 0), str | None):
         raise ValueError("it is no result of agentgym eval --out")
     return options
 
@@ -78,11 +78,13 @@ def env_kwargs_of(options: Mapping[str, Any], env_id: str) -> dict[str, Any]:
     return kwargs
 
 
-def _options_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options in a run's record. Those of the environments win over others."""
-    groups = [group for group in record.values() if isinstance(group, dict)]
+def run_options(record: Any) -> dict[str, Any]:
+    """Return the options in a run's record, none where it has another form.
+
+    Those of the environments win over others.
+    """
+    groups = record if isinstance(record, dict) else {}
+    ordered = (*groups.values(), groups.get("EnvArguments"))
     return {
-        name: value
-        for group in (*groups, record.get("EnvArguments", {}))
-        for name, value in group.items()
+        name: value for group in ordered if isinstance(group, dict) for name, value in group.items()
     }

@@ -139,7 +139,7 @@ def _joined(content: Any) -> str | None:
     """Return the text of a content that is a list of parts, or None."""
     if not isinstance(content, list):
         return None
-    texts = [part.get("text") if isinstance(part, Mapping) else None for part in content]
+    texts: list[Any] = [part.get("text") if isinstance(part, Mapping) else None for part in content]
     return "".join(texts) if texts and all(isinstance(text, str) for text in texts) else None
 
 

@@ -106,7 +106,8 @@ class Origins:
         """Refuse to import a recorded wrapper. The caller chooses the code that runs."""
         recorded = options.get("wrapper") or []
         if recorded and not self._wrappers:
-            words = " ".join(f"--wrapper {name}" for name in recorded)
+            names = recorded if isinstance(recorded, list) else [recorded]
+            words = " ".join(f"--wrapper {name}" for name in names)
             raise NotReplayable(f"it was played through wrappers; pass {words}")
 
     def _probe(self, factory: EnvFactory) -> gym.Env[str, str]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +147,11 @@ def test_an_episode_that_the_policy_ended_is_replayed_to_there(
     assert [len(episode.turns) for episode in read_jsonl(file)] == [*range(9)]
     status, printed = rescored(file)
     assert (status, printed.partition(",")[0]) == (0, "9 episodes: 9 equal")
-    edited = edit(file, tmp_path / "edited.jsonl", lambda one: one.update(truncated_by=None))
-    assert "end: stored 'truncated', replayed 'goes on'" in rescored(edited)[1]
+    for cause, end in ((None, "truncated"), ("goes_on", "truncated by goes_on")):
+        change = {"truncated_by": cause}
+        edited = edit(file, tmp_path / "edited.jsonl", methodcaller("update", change))
+        status, printed = rescored(edited)
+        assert (status, f"end: stored '{end}', replayed 'goes on'" in printed) == (1, True)
 
 
 def test_several_actions_a_turn_are_played_again(tmp_path: Path, rescored: Told) -> None:
@@ -252,6 +256,10 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "success": (lambda one: one.update(success=not one["success"]), "success: stored "),
     "score": (lambda one: one.update(score=0.9), "score: stored 0.9, "),
     "end": (lambda one: one.update(status="truncated", truncated_by="env_limit"), "end: stored "),
+    "end that stands for none": (
+        lambda one: one.update(status="truncated", truncated_by="goes_on"),
+        "end: stored 'truncated by goes_on', replayed 't",
+    ),
     "last words": (lambda one: one.update(final_observation="Well done"), "final_observation: "),
     "goal": (lambda one: one.update(goal="craft nothing"), "goal: stored 'craft nothing'"),
     "subtask": (lambda one: one.update(subtask="depth 9"), "subtask: stored 'depth 9'"),
@@ -374,6 +382,8 @@ def test_what_a_server_noted_of_an_answer_is_not_compared(
         ("e.jsonl", "{}\n", "line 1: not a trajectory"),
         ("e.txt", "", "is no .jsonl, .jsonl.gz or .json file"),
         ("e.json", "{}", "it is no result of agentgym eval --out"),
+        ("e.json", '{"run": {"A": {"trajectories": 5}}}', "it is no result of agentgym eval"),
+        ("e.json", '{"run": [5]}', "it is no result of agentgym eval"),
         (".", None, "holds no .jsonl or .jsonl.gz files of episodes"),
     ],
 )
@@ -439,7 +449,8 @@ def test_a_number_of_a_result_that_its_episodes_do_not_give_is_listed(
     value = record[name]
     if isinstance(value, dict):
         value[next(iter(value))] = 0.9
-    record[name] = value if isinstance(value, dict) else [0.1, 0.9] if name == "ci95" else 0.9
+    other = [0.1, 0.9] if name == "ci95" else 10**400 if name == "score" else 0.9
+    record[name] = value if isinstance(value, dict) else other
     evaluated.write_text(json.dumps(record))
     status, printed = rescored(evaluated)
     assert (status, f"result.json, {name}" in printed) == (1, True)
@@ -478,6 +489,32 @@ def test_a_recorded_wrapper_is_not_imported_unasked(tmp_path: Path, rescored: To
     status, printed = rescored(tmp_path / "e.jsonl")
     assert (status, "pass --wrapper wrappers:SuccessReward" in printed) == (1, True)
     assert rescored(tmp_path / "e.jsonl", "--wrapper", "wrappers:SuccessReward")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("cell.json", {}),
+        ("cell.json", {"settings": 5}),
+        ("run.json", {"EnvArguments": None, "EpisodeArguments": [5]}),
+        ("result.json", {"run": {"MeasureArguments": {"trajectories": 5}}}),
+    ],
+)
+def test_a_record_of_another_form_is_passed_over(
+    name: str, record: dict[str, Any], genuine: Path, tmp_path: Path, rescored: Told
+) -> None:
+    write_jsonl(tmp_path / "e.jsonl", read_jsonl(genuine))
+    (tmp_path / name).write_text(json.dumps(record))
+    assert rescored(tmp_path / "e.jsonl")[0] == 0
+
+
+def test_a_recorded_wrapper_that_is_no_list_is_asked_for(
+    genuine: Path, tmp_path: Path, rescored: Told
+) -> None:
+    write_jsonl(tmp_path / "e.jsonl", read_jsonl(genuine))
+    (tmp_path / "run.json").write_text('{"EnvArguments": {"wrapper": "mine:Wrapper"}}')
+    status, printed = rescored(tmp_path / "e.jsonl")
+    assert (status, "pass --wrapper mine:Wrapper\n" in printed) == (1, True)
 
 
 def test_a_folders_runs_and_cells_are_rescored_by_their_records(
