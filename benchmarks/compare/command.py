@@ -13,8 +13,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
+from agentgym_envs.registration.registry import short_env_name
 from benchmarks.cli.listing import table
-from benchmarks.compare.sides import ALL, EVERYTHING, OWN_LIMIT, Choice, tallies
+from benchmarks.compare.sides import AS, EVERYTHING, OWN_LIMIT, Choice, Row, tallies
 from benchmarks.recorded import evaluation_of, evaluation_options, saved_options
 from benchmarks.report.tables import p_value, points
 from trainers.evaluation.intervals import mean_of
@@ -147,7 +148,7 @@ def _named(path: str, choice: Choice) -> str:
     return path if choice == EVERYTHING else f"{path} ({choice})"
 
 
-def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tuple[str, str]) -> str:
+def comparison(first: dict[Row, Tally], second: dict[Row, Tally], *, names: tuple[str, str]) -> str:
     """Return the table of the second side's gains over the first.
 
     Of several panels the first row is the mean over them: pooled, the one with the most tasks would
@@ -156,28 +157,32 @@ def comparison(first: dict[str, Tally], second: dict[str, Tally], *, names: tupl
     Raises:
         ValueError: the two share no task.
     """
-    lines = {}
-    for name in first:
-        line = _line(first[name], second[name]) if name in second else None
-        if line is not None:
-            lines[name] = line
+    found = {row: _line(first[row], second[row]) for row in first if row in second}
+    lines = {row: line for row, line in found.items() if line is not None}
     if not lines:
         raise ValueError(
             "the two share no task (environment, source and id), so they cannot be compared\n"
             f"first:  {names[0]}: {_places(first)}\nsecond: {names[1]}: {_places(second)}"
         )
-    panels = [
-        line
-        for name, line in lines.items()
-        if name != ALL and any(other.startswith(f"{name}: ") for other in lines)
-    ]
+    labels = _labels([row[0] for row in first if len(row) == 1])
+    panels = {row: line for row, line in lines.items() if len(row) == 1}
+    whole = "all"
     if len(panels) > 1:
-        lines = {f"mean of {len(panels)}": _mean(panels)} | lines
-        del lines[ALL]
+        whole, lines[()] = f"mean of {len(panels)}", _mean([*panels.values()])
     gain = "gain of the second (95% interval)"
     head = ("", "tasks", "first", "second", gain, "p", "better", "worse")
-    rows = [(name, *line.cells()) for name, line in lines.items()]
+    rows = [
+        (": ".join([labels[row[0]], *row[1:]]) if row else whole, *line.cells())
+        for row, line in lines.items()
+    ]
     return f"first:  {names[0]}\nsecond: {names[1]}\n\n{table([head, *rows])}"
+
+
+def _labels(env_ids: Sequence[str]) -> dict[str, str]:
+    """Return the short name of each panel, or the whole one where others have the same."""
+    short = {name: name.partition(AS)[2] or short_env_name(name) for name in env_ids}
+    counts = Counter(short.values())
+    return {name: label if counts[label] == 1 else name for name, label in short.items()}
 
 
 class _Line(NamedTuple):
@@ -218,9 +223,9 @@ def _mean(lines: Sequence[_Line]) -> _Line:
     )
 
 
-def _places(side: Mapping[str, Tally]) -> str:
+def _places(side: Mapping[Row, Tally]) -> str:
     """Return how many tasks of which environment and source a side played."""
-    counts = Counter((env_id, source) for env_id, source, _ in side[ALL].successes)
+    counts = Counter((env_id, source) for env_id, source, _ in side[()].successes)
     return "; ".join(
         f"{count} tasks of {env_id} on {source or 'no named source'}"
         for (env_id, source), count in counts.items()

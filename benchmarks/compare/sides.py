@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from agentgym_envs.registration.registry import short_env_name
 from agentgym_envs.trajectories.trajectory import Trajectory, read_jsonl
 from benchmarks.cli.listing import table
-from benchmarks.report.evaluations import read_result, result_episodes
+from benchmarks.recorded import run_options
+from benchmarks.report.evaluations import read_result
 from benchmarks.sweep.plan import Cell, conditions
 from trainers.evaluation.tally import Tally
+from trainers.options.values import value_for
 from trainers.runs.folder import CELL_FILE
 from trainers.runs.progress_bar import is_unfinished
 from trainers.runs.reader import find_runs, is_set_aside, nearest_record
@@ -27,11 +28,16 @@ from trainers.runs.success import FRESH
 
 _LOG = logging.getLogger(__name__)
 
-ALL = "all"
 _MOST_STEPS = 8
 
 OWN_LIMIT = "default"
 """The turn limit where none is noted down: the environment's own, as `--max-turns` calls it."""
+
+AS = " as "
+"""Stands in an origin's `env_id` before the own name of a panel."""
+
+Row = tuple[str, ...]
+"""Names a row of a comparison: nothing for all, an origin's `env_id`, or that and a subtask."""
 
 Conditions = tuple[tuple[str, str], ...]
 
@@ -40,7 +46,6 @@ class Origin(NamedTuple):
     """The origin of an episode, which distinguishes a side's policies."""
 
     env_id: str
-    panel: str
     policy: str
     global_step: int
     split: str
@@ -79,8 +84,8 @@ class Choice:
 EVERYTHING = Choice()
 
 
-def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
-    """Tally the episodes under a path: in all, by scenario and by subtask.
+def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[Row, Tally]:
+    """Tally the episodes under a path: in all, by panel and by subtask.
 
     The path is a JSONL file, a result of `agentgym eval`, or a folder above such files. Failed
     episodes are skipped.
@@ -88,13 +93,13 @@ def tallies(path: str | Path, choice: Choice = EVERYTHING) -> dict[str, Tally]:
     Raises:
         ValueError: there are no such episodes, or they are of more than one policy.
     """
-    totals: dict[str, Tally] = {}
+    totals: dict[Row, Tally] = {}
     there: Counter[Origin] = Counter()
     for episode, origin in _episodes(Path(path)):
         there[origin] += 1
         if choice.takes(origin):
-            for name in (ALL, origin.panel, f"{origin.panel}: {episode.subtask}"):
-                totals.setdefault(name, Tally()).add(episode)
+            for row in ((), (episode.env_id,), (episode.env_id, episode.subtask)):
+                totals.setdefault(row, Tally()).add(episode)
     if not there:
         raise ValueError(f"{path} holds no episodes that have a score")
     if not totals:
@@ -108,17 +113,14 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
     if path.is_file() and path.suffix == ".json":
-        result, record = read_result(path)
-        limit = (record.get("run") or {}).get("EnvArguments", {}).get("max_turns")
-        for episode in result_episodes(result):
-            yield _placed(episode, "", str(limit or OWN_LIMIT), ())
+        result, counted, record = read_result(path)
+        limits = run_options(record.get("run")).get("max_turns")
+        for episode in counted:
+            yield _placed(replace(episode, global_step=result.global_step), "", limits, ())
         return
     for run in find_runs(path):
-        names = {file.name for file in run.files}
         for file in run.files:
-            # An evaluation that chose the weights reads too high: fresh episodes stand for it.
-            is_biased = file.name.replace("eval_", f"{FRESH}_", 1) in names - {file.name}
-            if is_biased or is_set_aside(file, path):
+            if (file != path and _is_biased(file)) or is_set_aside(file, path):
                 continue
             if is_unfinished(file):
                 _LOG.warning(
@@ -139,32 +141,41 @@ def _episodes(path: Path) -> Iterator[tuple[Trajectory, Origin]]:
                 yield _placed(episode, *circumstances)
 
 
+def _is_biased(file: Path) -> bool:
+    """Return whether a file is of the evaluation that chose the weights, which reads too high.
+
+    Fresh episodes beside it stand for it.
+    """
+    fresh = file.name.replace("eval_", f"{FRESH}_", 1)
+    return fresh != file.name and file.with_name(fresh).is_file()
+
+
 def _placed(
-    episode: Trajectory, panel: str, limit: str, settings: Conditions
+    episode: Trajectory, panel: str, limits: Any, settings: Conditions
 ) -> tuple[Trajectory, Origin]:
     """Return an episode with its origin, with a named panel as an environment of its own.
 
-    Two panels of one environment may have other tasks under the same ids.
+    Two panels of one environment may have other tasks under the same ids. `limits` are the turn
+    limit, or those by environment, that the record has; the episode's own arguments win over it.
     """
+    limit = (episode.env_kwargs or {}).get("max_turns") or value_for(limits, episode.env_id)
     if panel:
-        episode = replace(episode, env_id=f"{episode.env_id} as {panel}")
-    named = (episode.policy, episode.global_step, episode.split)
-    return episode, Origin(
-        episode.env_id, panel or short_env_name(episode.env_id), *named, limit, settings
-    )
+        episode = replace(episode, env_id=f"{episode.env_id}{AS}{panel}")
+    named = (episode.env_id, episode.policy, episode.global_step, episode.split)
+    return episode, Origin(*named, str(limit or OWN_LIMIT), settings)
 
 
 def _pass_over(problem: str) -> None:
     _LOG.warning("skipped: %s", problem)
 
 
-def _circumstances(folder: Path) -> tuple[str, str, Conditions]:
-    """Return the panel's own name, the turn limit and the conditions that a cell or run records."""
+def _circumstances(folder: Path) -> tuple[str, Any, Conditions]:
+    """Return a panel's own name, the turn limits and the conditions, as a cell or run has them."""
     name, record = nearest_record(folder)
     if name == CELL_FILE:
         cell = Cell.from_json(record)
-        return cell.panel, str(cell.max_turns or OWN_LIMIT), tuple(conditions(cell).items())
-    return "", str(record.get("EnvArguments", {}).get("max_turns") or OWN_LIMIT), ()
+        return cell.panel, cell.max_turns, tuple(conditions(cell).items())
+    return "", run_options(record).get("max_turns"), ()
 
 
 def _check_one_policy(path: str | Path, there: Mapping[Origin, int]) -> None:

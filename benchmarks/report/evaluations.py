@@ -45,8 +45,7 @@ def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
     """
     if path.suffix != ".json":
         return _of_episodes(path), []
-    result, record = read_result(path)
-    episodes = list(result_episodes(result))
+    result, episodes, record = read_result(path)
     run: dict[str, Any] = record.get("run") or {}
     # Policies without tokens have none; in a sweep they are given one all the same.
     temperature = 1.0 if result.temperature is None else result.temperature
@@ -59,12 +58,17 @@ def read_evaluation(path: Path) -> tuple[list[Setting], list[dict[str, Any]]]:
     return settings, [run] if run else []
 
 
-def read_result(path: Path) -> tuple[EvalResult, dict[str, Any]]:
-    """Read a result's file, and return the result and the whole record, or raise ValueError."""
+def read_result(path: Path) -> tuple[EvalResult, list[Trajectory], dict[str, Any]]:
+    """Read a result's file, and return the result, its episodes and the whole record.
+
+    Raises:
+        ValueError: the file is no such result.
+    """
     record = read_json(path)
     try:
         known = {entry.name for entry in fields(EvalResult)}
-        return EvalResult.from_json({k: v for k, v in record.items() if k in known}), record
+        result = EvalResult.from_json({k: v for k, v in record.items() if k in known})
+        return result, list(result_episodes(result)), record
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path} is no result of agentgym eval ({error!r})") from error
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,30 @@ def test_an_option_is_for_one_side_or_both(
     assert "got it 3 times" in refused(capsys, *argv)
 
 
+def test_a_trajectories_folder_has_the_fresh_episodes_and_a_named_file_its_own(
+    before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run" / "trajectories"
+    chosen = keep(folder / "eval_000002.jsonl", True, policy="run", step=2)
+    keep(folder / "eval_fresh_000002.jsonl", False, policy="run", step=2)
+    assert told(capsys, before, folder)["all"][2] == "0.0%"
+    assert told(capsys, before, chosen)["all"][2] == "100.0%"
+
+
+def test_environments_of_one_short_name_are_two_panels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, success in (("first", False), ("second", True)):
+        keep(tmp_path / name / "mine.jsonl", success)
+        keep(tmp_path / name / "later.jsonl", False, env_id="mine/Game-v1", num_tasks=12)
+    rows = told(capsys, tmp_path / "first", tmp_path / "second")
+    subtasks = ["mine/Game-v1: easy", f"{ENV_ID}: easy"]
+    assert set(rows) == {"mean of 2", ENV_ID, "mine/Game-v1", *subtasks}
+    assert rows["mean of 2"][:3] == ["16", "0.0%", "50.0%"]
+    row = told(capsys, tmp_path / "first", tmp_path / "second" / "mine.jsonl")[ENV_ID]
+    assert row[:3] == ["4", "0.0%", "100.0%"]
+
+
 def swept(
     path: Path, *, limit: int | None, seed: int = 0, success: bool = True, **more: Any
 ) -> None:
@@ -245,6 +270,21 @@ def test_the_turn_limit_of_a_run_is_in_its_record(
         (run / "run.json").write_text(json.dumps({"EnvArguments": {"max_turns": limit}}))
     assert "choose with --max-turns N, or" in refused(capsys, tmp_path, tmp_path)
     assert told(capsys, tmp_path / "eval_5", tmp_path / "eval_20")["all"][0] == "4"
+    limits = {"Other": 9, "Game": 7, "default": 8}
+    (run / "run.json").write_text(json.dumps({"EnvArguments": {"max_turns": limits}}))
+    assert told(capsys, run, run, "--max-turns", "7")["all"][0] == "4"
+
+
+def test_the_turn_limit_of_a_lone_file_is_in_its_episodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for limit in (5, 20):
+        file = keep(tmp_path / f"{limit}.jsonl", limit > 5)
+        played = [replace(one, env_kwargs={"max_turns": limit}) for one in read_jsonl(file)]
+        write_jsonl(file, played)
+    assert "5, 20" in refused(capsys, tmp_path, tmp_path)
+    argv = [tmp_path, tmp_path, "--max-turns", "5", "--max-turns", "20"]
+    assert told(capsys, *argv)["all"][:3] == ["4", "0.0%", "100.0%"]
 
 
 def test_cells_of_other_settings_are_not_pooled_and_said_to_differ(
@@ -256,7 +296,10 @@ def test_cells_of_other_settings_are_not_pooled_and_said_to_differ(
     assert "compat, temperature" in message
     assert "name folders of one setting each" in message
     seeds = [tmp_path / "p" / "Game" / "turns_default" / f"seed_{seed}" for seed in (0, 1)]
-    assert told(capsys, *seeds)["all"][0] == "4"
+    assert main([str(seed) for seed in seeds]) == 0
+    notes = capsys.readouterr().out.splitlines()[-2:]
+    assert notes[0].startswith("note: the sides differ in env_kwargs: ")
+    assert notes[1] == "note: the sides differ in temperature: 1.0, 0.2"
 
 
 def test_two_panels_of_one_environment_are_two_places_and_their_tasks_two(
@@ -335,6 +378,27 @@ def test_a_result_of_an_evaluation_is_a_side(
     record = json.loads(result.read_text())
     result.write_text(json.dumps({**record, "run": {"EnvArguments": {"max_turns": 5}}}))
     assert told(capsys, before, result, "--max-turns", "default", "--max-turns", "5") == rows
-    del record["panels"]
-    result.write_text(json.dumps(record))
-    assert "is no result of agentgym eval (KeyError('panels'))" in refused(capsys, before, result)
+    result.write_text(json.dumps({**record, "global_step": 50, "run": [5]}))
+    assert told(capsys, before, result, "--step", "0", "--step", "50") == rows
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"panels": None}, "TypeError"),
+        ({"tasks": {}}, "KeyError('game_0')"),
+        ({"episodes": []}, "AttributeError"),
+        ({"tasks": {f"game_{number}": "x" for number in range(4)}}, "TypeError"),
+    ],
+)
+def test_a_damaged_result_is_named(
+    changes: dict[str, Any],
+    problem: str,
+    before: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    result = tmp_path / "result.json"
+    record = summarize(list(read_jsonl(before)), policy="p").to_json()
+    result.write_text(json.dumps({**record, **changes}))
+    assert f"is no result of agentgym eval ({problem}" in refused(capsys, before, result)
