@@ -81,7 +81,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         names = EnvironmentNames.from_name(options.name)
         folder = Path(options.out or names.module)
         check_free(folder)
-        check_folder("--out", folder)
         _check_not_installed(names.module)
     except ValueError as error:
         parser.error(str(error))
@@ -108,9 +107,10 @@ def filled(
 
 
 def check_free(folder: Path) -> None:
-    """Raise ValueError unless a folder is empty or does not exist."""
+    """Raise ValueError unless a folder is empty or does not exist, and can be written to."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is there already; pass another --out")
+    check_folder("--out", folder)
 
 
 def write_files(folder: Path, files: Mapping[Path, str]) -> None:

@@ -16,7 +16,7 @@ from agentgym_envs.trajectories.agenttraj import read_trajectories
 from agentgym_envs.trajectories.atif import to_atif, to_line
 from agentgym_envs.trajectories.trajectory import Trajectory
 from benchmarks.cli.new import check_free
-from trainers.options.errors import UsageError, check_folder, check_output
+from trainers.options.errors import UsageError, check_output
 from trainers.options.parser import OptionParser
 
 LINES = ".jsonl"
@@ -81,7 +81,6 @@ def _write(documents: Iterator[dict[str, Any]], out: Path) -> int:
         check_output("`out`", str(out))
     else:
         check_free(out)
-        check_folder("`out`", out)
     first = list(islice(documents, 2))
     if not first:
         raise UsageError("the files hold no episodes")

@@ -17,6 +17,9 @@ NUM_TASKS = 8
 LEAST_MARGIN = 0.1
 """Below it OpenEnv's severity policy refuses a `floor_margin`."""
 
+_ROUNDING = 1e-9
+"""10 * (1 - 0.9) is less than 1 by so little."""
+
 TOLERANCE = 0.01
 """Largest shortfall of an oracle from the greatest reward, as summed rewards are rounded."""
 
@@ -42,21 +45,24 @@ class Measurement:
     @property
     def margin(self) -> float:
         """The greatest reward minus the random policy's mean, in tenths, rounded down."""
-        return math.floor(10 * (self.reward_range[1] - max(fmean(self.chance), self.least))) / 10
-
-    @property
-    def least(self) -> float:
-        """The least reward."""
-        return self.reward_range[0]
+        least, greatest = self.reward_range
+        tenths = 10 * (greatest - max(fmean(self.chance), least))
+        return math.floor(tenths + _ROUNDING) / 10
 
 
 def measure(env_id: str, sample: TextEnv) -> Measurement:
     """Play tasks from all over the test split, or the last split where there is no such.
 
     Raises:
-        ValueError: a reward is out of the declared range, or the random policy leaves no margin.
+        ValueError: the declared range is not finite, a reward is out of it, or the random policy
+            leaves no margin.
         EnvFailure: the environment's machinery broke.
     """
+    if not all(map(math.isfinite, sample.reward_range)):
+        raise ValueError(
+            f"{env_id} declares rewards in {sample.reward_range}, and OpenEnv needs finite bounds; "
+            "set reward_range on its class"
+        )
     splits = tuple(sample.task_set.splits)
     split = "test" if "test" in splits else splits[-1]
     task_ids = spread(sample.task_ids(split), NUM_TASKS, task_kind=sample.task_set.task_kind)

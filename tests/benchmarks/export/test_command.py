@@ -19,6 +19,7 @@ from agentgym_envs import NoExpert, register_env
 from agentgym_envs.registration.registry import REGISTERED
 from benchmarks.cli import new
 from benchmarks.export import command, package
+from benchmarks.export.measure import Measurement
 from tests.benchmarks.export.conftest import package_server
 from tests.helpers import COUNTING_ID, CountingEnv, register_helpers
 from tests.wrappers.serving.clients import Socket
@@ -43,6 +44,12 @@ class Generous(CountingEnv):
 
     def apply(self, action: str) -> Any:
         return super().apply(action)._replace(reward=1.0, terminated=True)
+
+
+class Boundless(CountingEnv):
+    """A counter that promises no greatest reward."""
+
+    reward_range = (0.0, float("inf"))
 
 
 class Rich(CountingEnv):
@@ -194,6 +201,7 @@ def test_without_an_expert_there_is_no_oracle(
         (["--env", "TextCroft"], "did you mean"),
         (["--env", "TextCraft", "--out", "."], "is there already; pass another --out"),
         (["--env", "CartPole-v1"], "is no text environment"),
+        (["--env", "TextCraft", "--out", "/proc/new"], "nothing can be written to /proc"),
         ([], "--env"),
     ],
 )
@@ -223,8 +231,20 @@ def test_a_module_of_no_distribution_is_refused(
 
 
 @pytest.mark.parametrize(
+    ("chance", "margin"), [(0.9, 0.1), (0.8, 0.2), (0.85, 0.1), (0.0, 1.0), (-3.0, 1.0), (1.0, 0.0)]
+)
+def test_the_margin_is_rounded_down_to_a_tenth(chance: float, margin: float) -> None:
+    result = Measurement("test", (0.0, 1.0), (), (chance,), None, ("task_1", ("wait",)))
+    assert result.margin == margin
+
+
+@pytest.mark.parametrize(
     ("kind", "message"),
-    [(Generous, "so make the tasks harder"), (Rich, "set reward_range on its class")],
+    [
+        (Generous, "so make the tasks harder"),
+        (Rich, "set reward_range on its class"),
+        (Boundless, "OpenEnv needs finite bounds"),
+    ],
 )
 def test_rewards_that_openenv_cannot_judge_are_refused(
     kind: type,

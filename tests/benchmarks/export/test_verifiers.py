@@ -33,6 +33,7 @@ def test_what_cannot_be_exported_is_refused(
     for words, said in (
         (["--env", "Nothing"], "Nothing"),
         (["--env", "TextCraft", "--out", str(tmp_path)], "pass another --out"),
+        (["--env", "TextCraft", "--out", "/proc/new"], "nothing can be written to /proc"),
     ):
         with pytest.raises(SystemExit):
             main(["verifiers", *words])
