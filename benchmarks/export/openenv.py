@@ -10,7 +10,7 @@ from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
 from benchmarks.cli.new import check_free, write_files
 from benchmarks.export.measure import NUM_TASKS, measure
-from benchmarks.export.package import Package, package_names, requirements
+from benchmarks.export.package import Package, package_names, package_words
 from trainers.options.parser import OptionParser
 
 
@@ -45,13 +45,11 @@ def _package(name: str, env_id: str) -> Package:
 
     (environment,) = served([env_id], {})
     sample = environment.sample
-    required = tuple(requirements(sample, "serve"))
+    words = package_words(name, sample, "serve", suffix="env", host="openenv>=0.10.0")
     print(f"the expert and the random policy play {NUM_TASKS} tasks", flush=True)
-    module = name.rpartition(":")[0]
     return Package(
-        env=f"{module}:{env_id}" if module else env_id,
+        words=words,
         sample=sample,
-        requirements=required,
         measurement=measure(env_id, sample),
         tools=tuple(tool["name"] for tool in list_tools(sample, schema_key="inputSchema")),
     )

@@ -21,6 +21,17 @@ TEMPLATES = Path(__file__).parent / "templates"
 _EXTRAS = {"sciworld": "science", "searchqa": "search", "webshop": "search"}
 """Extras of the scenarios that need more than the server does."""
 
+_REFUSALS = {
+    "miniwob": (
+        "MiniWoB needs Chromium beside its package, so it is not exported; serve it where there is "
+        "one: agentgym serve --env MiniWoB"
+    ),
+    "remote": (
+        "a server plays it already, so it is not exported; export it where the server runs, by the "
+        "name that it has there"
+    ),
+}
+
 _MOST_ACTIONS = 100
 _MOST_BYTES = 60_000
 """Largest probe. OpenEnv reads 100 actions and 65,536 bytes."""
@@ -45,48 +56,29 @@ class Package:
     """The content of a package.
 
     Attributes:
-        env: the server's environment: a registered id, or `module:id`.
-        sample: one of the environments, for its texts, verbs and tasks.
-        requirements: the dependencies, with the environment's own distribution at the end.
+        words: as `package_words` returns them.
+        sample: one of the environments, for its tasks.
     """
 
-    env: str
+    words: Mapping[str, str]
     sample: TextEnv
     measurement: Measurement
-    requirements: tuple[str, ...]
     tools: tuple[str, ...]
-
-    @property
-    def env_id(self) -> str:
-        """The environment's registered id."""
-        return self.env.rpartition(":")[2]
 
     def files(self) -> dict[Path, str]:
         """Return the text of each file, by its path in the folder."""
         has_oracle = self.measurement.solved is not None
         places = _PLACES | (_ORACLE_PLACES if has_oracle else {})
-        return filled(TEMPLATES, places, {**self._names(), **self._manifest(), **self._measured()})
-
-    def _names(self) -> dict[str, str]:
-        names = package_names(self.env_id, "env")
-        summary = (type(self.sample).__doc__ or names["title"]).strip().splitlines()[0]
-        return {
-            **names,
-            "env": json.dumps(self.env),
-            "env_id": self.env_id,
-            "distribution": f"openenv-{names['distribution']}",
-            "version": self.requirements[-1].rpartition("==")[2],
-            "summary": summary,
-            "description": json.dumps(summary),
-            "requirements": json.dumps(["openenv>=0.10.0", *self.requirements]),
-            "tag": names["module"].removesuffix("_env"),
-        }
+        words = {**self.words, **self._manifest(), **self._measured()}
+        return filled(TEMPLATES, places, words)
 
     def _manifest(self) -> dict[str, str]:
         task_set, measurement = self.sample.task_set, self.measurement
         splits = (*task_set.splits, *task_set.panels)
         oracle = {"form": "script", "location": _ORACLE_PLACES["solve.sh"]}
         return {
+            "distribution": f"openenv-{self.words['distribution']}",
+            "tag": self.words["module"].removesuffix("_env"),
             "reward_range": json.dumps(measurement.reward_range),
             "oracle_tolerance": str(TOLERANCE),
             "floor_margin": str(measurement.margin),
@@ -126,6 +118,36 @@ def package_names(env_id: str, suffix: str) -> dict[str, str]:
     }
 
 
+def package_words(
+    name: str, sample: TextEnv, *extras: str, suffix: str, host: str
+) -> dict[str, str]:
+    """Return the words of every package, by their names in the templates.
+
+    Args:
+        name: the environment's, as the command was given it.
+        sample: one of the environments.
+        *extras: of this distribution, for what the package imports.
+        suffix: of the module's name.
+        host: the requirement whose conventions the package follows.
+
+    Raises:
+        ValueError: the environment cannot be exported.
+    """
+    env_id, module = sample.env_id, name.rpartition(":")[0]
+    names = package_names(env_id, suffix)
+    needed = requirements(sample, *extras, module=module)
+    summary = (type(sample).__doc__ or names["title"]).strip().splitlines()[0]
+    return {
+        **names,
+        "env": json.dumps(f"{module}:{env_id}" if module else env_id),
+        "env_id": env_id,
+        "version": needed[-1].rpartition("==")[2],
+        "summary": summary,
+        "description": json.dumps(summary),
+        "requirements": json.dumps([host, *needed]),
+    }
+
+
 def _mean(returns: tuple[float, ...]) -> str:
     return f"{fmean(returns):.2f}" if returns else "there is none"
 
@@ -157,22 +179,24 @@ def _plan(task_id: str, actions: tuple[str, ...]) -> Mapping[str, object]:
     }
 
 
-def requirements(sample: TextEnv, *extras: str) -> list[str]:
+def requirements(sample: TextEnv, *extras: str, module: str = "") -> list[str]:
     """Return the package's requirements with these `extras`, pinned to the installed versions.
 
+    The distribution of the module that registers the environment is the last one. By default that
+    is the module of its class.
+
     Raises:
-        ValueError: it needs a browser, or its module belongs to no installed distribution.
+        ValueError: it needs a browser or a server, or the module belongs to no installed
+            distribution.
     """
-    package, _, rest = type(sample).__module__.partition(".")
-    scenario = rest.partition(".")[0]
-    if package != agentgym_envs.__name__:
-        return [_ours(*extras), _theirs(package)]
-    if scenario == "miniwob":
-        raise ValueError(
-            "MiniWoB needs Chromium beside its package, so it is not exported; serve it where "
-            "there is one: agentgym serve --env MiniWoB"
-        )
-    return [_ours(*extras, *filter(None, [_EXTRAS.get(scenario)]))]
+    own = type(sample).__module__
+    package, _, rest = own.partition(".")
+    scenario = rest.partition(".")[0] if package == agentgym_envs.__name__ else ""
+    if scenario in _REFUSALS:
+        raise ValueError(_REFUSALS[scenario])
+    ours = _ours(*extras, *filter(None, [_EXTRAS.get(scenario)]))
+    package = (module or own).partition(".")[0]
+    return [ours] if package == agentgym_envs.__name__ else [ours, _theirs(package)]
 
 
 def _ours(*extras: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import gymnasium as gym
 
 from agentgym_envs import TextEnv, resolve_env_id
 from benchmarks.cli.new import check_free, filled, write_files
-from benchmarks.export.package import TEMPLATES, package_names, requirements
+from benchmarks.export.package import TEMPLATES, package_names, package_words
 from trainers.options.parser import OptionParser
 
 _SUFFIX = "agentgym"
@@ -22,46 +21,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         env_id = resolve_env_id(options.env)
-        names = package_names(env_id, _SUFFIX)
-        folder = Path(options.out or names["module"])
+        folder = Path(options.out or package_names(env_id, _SUFFIX)["module"])
         check_free(folder)
         env = gym.make(env_id, disable_env_checker=True)
         try:
-            files = _files(options.env, env_id, names, env.unwrapped)
+            sample: object = env.unwrapped
+            if not isinstance(sample, TextEnv):
+                raise ValueError(f"{env_id} is no text environment")
+            words = _words(options.env, sample)
         finally:
             env.close()
     except (ValueError, TypeError) as error:
         parser.error(str(error))
-    write_files(folder, files)
-    name = names["distribution"]
-    print(f"\nnext:\n  pip install {folder}\n  vf-eval {name} -n 3\nREADME.md has the options")
-    return 0
-
-
-def _files(name: str, env_id: str, names: dict[str, str], sample: object) -> dict[Path, str]:
-    """Return the text of each file, by its path in the folder."""
-    if not isinstance(sample, TextEnv):
-        raise ValueError(f"{env_id} is no text environment")
-    required = requirements(sample)
-    summary = (type(sample).__doc__ or names["title"]).strip().splitlines()[0]
-    module = name.rpartition(":")[0]
-    words = {
-        **names,
-        "env": json.dumps(f"{module}:{env_id}" if module else env_id),
-        "env_id": env_id,
-        "version": required[-1].rpartition("==")[2],
-        "summary": summary,
-        "description": json.dumps(summary),
-        "requirements": json.dumps(["verifiers>=0.4,<0.5", *required]),
-        "splits": ", ".join(f"`{split}`" for split in sample.task_set.splits),
-        "max_turns": str(sample.max_turns),
-    }
     places = {
         "README.md": "README.md",
         "pyproject.toml": "pyproject.toml",
-        "init.py": f"{names['module']}/__init__.py",
+        "init.py": f"{words['module']}/__init__.py",
     }
-    return filled(TEMPLATES / "verifiers", places, words)
+    write_files(folder, filled(TEMPLATES / "verifiers", places, words))
+    print(
+        f"\nnext:\n  pip install {folder}\n  vf-eval {words['distribution']} -n 3\n"
+        "README.md has the options"
+    )
+    return 0
+
+
+def _words(name: str, sample: TextEnv) -> dict[str, str]:
+    return {
+        **package_words(name, sample, suffix=_SUFFIX, host="verifiers>=0.4,<0.5"),
+        "splits": ", ".join(f"`{split}`" for split in sample.task_set.splits),
+        "max_turns": str(sample.max_turns),
+    }
 
 
 def _parser() -> OptionParser:

@@ -185,6 +185,25 @@ def test_a_scenario_brings_its_extras(name: str, extras: str) -> None:
     ]
 
 
+def test_the_module_that_registers_an_environment_brings_its_distribution(
+    as_installed: None,
+) -> None:
+    game: Any = gym.make("agentgym/SearchQA-v0").unwrapped  # the class is of this package
+    assert package.requirements(game, "serve", module=HERE) == [
+        f"agentgym-envs[serve,search]=={agentgym_envs.__version__}",
+        "tests==0.3.1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "message"), [("miniwob", "needs Chromium"), ("remote", "a server plays it")]
+)
+def test_a_scenario_that_needs_more_than_a_package_is_refused(scenario: str, message: str) -> None:
+    kind = type("Needy", (CountingEnv,), {"__module__": f"agentgym_envs.{scenario}.env"})
+    with pytest.raises(ValueError, match=message):
+        package.requirements(kind())
+
+
 def test_without_an_expert_there_is_no_oracle(
     tmp_path: Path, registered: Any, as_installed: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
