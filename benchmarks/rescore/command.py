@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,29 @@ from agentgym_envs import resolve_env_id
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.trajectories.trajectory import read_jsonl
 from benchmarks.recorded import evaluation_of, evaluation_options, saved_options
-from benchmarks.rescore.claims import claim_differences
+from benchmarks.rescore.differences import Difference, is_equal
 from benchmarks.rescore.origins import Origins
-from benchmarks.rescore.replays import Replayer
+from benchmarks.rescore.replays import Replay, Replayer
 from benchmarks.rescore.report import Report
+from trainers.evaluation.summary import summarize
 from trainers.options.environments import EnvConstructionArguments
-from trainers.options.errors import check_output
+from trainers.options.errors import UsageError, check_output
 from trainers.options.parser import OptionParser
+from trainers.options.values import seed_list
 from trainers.runs.folder import EPISODES, read_json
 from trainers.runs.progress_bar import Watch
 from trainers.runs.reader import find_runs, is_set_aside
 from wrappers.vector.backends import LOCAL_BACKENDS
+
+Evaluation = tuple[Path, dict[str, Any]]
+"""The path of the result of an evaluation, and its JSON values."""
+
+_CLAIMS = (
+    *("n_tasks", "samples_per_task", "success", "ci95", "score", "mean_turns", "invalid_rate"),
+    *("failures", "unscored", "truncated", "subtasks", "tasks", "episodes", "panels"),
+    *("environments", "seeds", "ci95_seeds"),
+)
+"""The fields of `EvalResult` that follow from the episodes, without tokens and seconds."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             num_envs=options.num_envs,
         )
         try:
-            for source in _sources(options.paths):
-                source.replay(replayer, report)
+            for file, evaluation in _sources(options.paths):
+                _replay(file, evaluation, replayer, report)
         finally:
             replayer.close()
     except ValueError as error:
@@ -106,32 +118,10 @@ def _count(word: str) -> int:
     return int(word)
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A file of episodes, and the result of the evaluation that wrote it."""
+def _sources(paths: Sequence[str]) -> Iterator[tuple[Path, Evaluation | None]]:
+    """Yield the files of episodes that paths name, each with the evaluation that wrote it.
 
-    file: Path
-    evaluation: tuple[Path, dict[str, Any]] | None
-
-    def replay(self, replayer: Replayer, report: Report) -> None:
-        """Replay the episodes, and add them and their evaluation's result to the report."""
-        episodes = []
-        for episode in read_jsonl(self.file):
-            episode.traces = []  # most of the memory, and not replayed
-            episodes.append(episode)
-        options = saved_options(self.file.parent)
-        if self.evaluation is not None:
-            options = evaluation_options(self.evaluation[1])
-        with Watch(self.file.name, len(episodes)) as watch:
-            replays = replayer.replay(episodes, options, on_trajectory=watch)
-        if self.evaluation is not None:
-            path, result = self.evaluation
-            report.add_claims(path, claim_differences(result, replays))
-        report.add(self.file, replays)
-
-
-def _sources(paths: Sequence[str]) -> Iterator[_Source]:
-    """Yield the files of episodes that paths name, without those of earlier runs in a folder.
+    Those of earlier runs in a folder are passed over.
 
     Raises:
         ValueError: a path is not there, or names no episodes.
@@ -150,10 +140,10 @@ def _sources(paths: Sequence[str]) -> Iterator[_Source]:
         if not files:
             raise ValueError(f"{path} holds no .jsonl or .jsonl.gz files of episodes")
         for file in files:
-            yield _Source(file, evaluation_of(file))
+            yield file, evaluation_of(file)
 
 
-def _evaluated(path: Path) -> _Source:
+def _evaluated(path: Path) -> tuple[Path, Evaluation]:
     """Return the episodes of an evaluation from its result."""
     result = read_json(path)
     try:
@@ -162,7 +152,57 @@ def _evaluated(path: Path) -> _Source:
         raise ValueError(f"{path}: {error}") from error
     for file in () if name is None else (path.parent / Path(name).name, Path(name)):
         if file.is_file():
-            return _Source(file, (path, result))
+            return file, (path, result)
     raise ValueError(
         f"{path}: its episodes are not here; agentgym eval keeps them with --trajectories FILE"
     )
+
+
+def _replay(file: Path, evaluation: Evaluation | None, replayer: Replayer, report: Report) -> None:
+    """Replay a file's episodes, and add them and their evaluation's result to the report."""
+    episodes = []
+    for episode in read_jsonl(file):
+        episode.traces = []  # most of the memory, and not replayed
+        episodes.append(episode)
+    options = (
+        saved_options(file.parent) if evaluation is None else evaluation_options(evaluation[1])
+    )
+    with Watch(file.name, len(episodes)) as watch:
+        replays = replayer.replay(episodes, options, on_trajectory=watch)
+    if evaluation is not None:
+        path, result = evaluation
+        report.add_claims(path, _claim_differences(result, replays))
+    report.add(file, replays)
+
+
+def _claim_differences(result: Mapping[str, Any], replays: Sequence[Replay]) -> list[Difference]:
+    """List the differences of an evaluation's result from the replays of its episodes.
+
+    An episode that was not replayed counts as it is recorded.
+
+    Args:
+        result: the JSON values of an `EvalResult`; others claim nothing that is checked.
+        replays: those of all its episodes, in their order.
+    """
+    if "samples_per_task" not in result:
+        return []
+    episodes = [one.recorded if one.replayed is None else one.replayed for one in replays]
+    seeds = seed_list(str(evaluation_options(result).get("seeds", 0)))
+    replayed: dict[str, Any] = {}
+    with suppress(UsageError):  # none of them has a score
+        replayed = summarize(episodes, seeds=seeds).to_json()
+    return [
+        difference
+        for name in _CLAIMS
+        if name in result
+        for difference in _differing(name, result[name], replayed.get(name))
+    ]
+
+
+def _differing(name: str, stored: Any, replayed: Any) -> Iterator[Difference]:
+    """Yield the differences of one field, of a table row by row."""
+    if isinstance(stored, dict) and isinstance(replayed, dict):
+        for key in {**stored, **replayed}:
+            yield from _differing(f"{name} {key}", stored.get(key), replayed.get(key))
+    elif not is_equal(stored, replayed):
+        yield Difference(None, name, stored, replayed)

@@ -147,10 +147,15 @@ class Replayer:
                 replay.recorded, replay.replayed, own_history=origin.own_history
             )
 
-    def _vector(self, origin: Origin, most: int) -> TextVectorEnv:
-        if origin.key not in self._vectors:
+    def _vector(self, origin: Origin, num_episodes: int) -> TextVectorEnv:
+        slots = [origin.factory] * min(self._num_envs, num_episodes)
+        vector = self._vectors.pop(origin.key, None)
+        if vector is not None and vector.num_envs < len(slots):
+            vector.close()
+            vector = None
+        if vector is None:
             if len(self._vectors) >= _MOST_VECTORS:
                 self._vectors.pop(next(iter(self._vectors))).close()
-            slots = [origin.factory] * min(self._num_envs, most)
-            self._vectors[origin.key] = TextVectorEnv(slots, backend=self._backend)
-        return self._vectors[origin.key]
+            vector = TextVectorEnv(slots, backend=self._backend)
+        self._vectors[origin.key] = vector  # the last one, so the others are closed before it
+        return vector

@@ -103,9 +103,8 @@ class Report:
         for file, number, replay in differing[:MOST_EPISODES]:
             where = f"{file}, episode {number} ({replay.recorded.task_id})"
             yield from (f"{where}, {one}" for one in replay.differences[:MOST_DIFFERENCES])
-            if more := len(replay.differences) - MOST_DIFFERENCES:
-                if more > 0:
-                    yield f"{where}: {more} further differences"
+            if (more := len(replay.differences) - MOST_DIFFERENCES) > 0:
+                yield f"{where}: {more} further differences"
         if len(differing) > MOST_EPISODES:
             yield (
                 f"{len(differing) - MOST_EPISODES} further episodes differ; --out FILE lists all"

@@ -11,7 +11,10 @@ import pytest
 
 from agentgym_envs.registration import registry
 from agentgym_envs.trajectories.trajectory import ModelCall, read_jsonl, write_jsonl
+from benchmarks.rescore import replays
 from benchmarks.rescore.command import main
+from benchmarks.rescore.origins import Origins
+from benchmarks.rescore.replays import Replayer
 from tests.helpers import (
     COUNTING_ID,
     EMBEDDED,
@@ -531,6 +534,24 @@ def test_a_folders_runs_and_cells_are_rescored_by_their_records(
     (cell / "cell.json").write_text(json.dumps(record))
     status, printed = rescored(tmp_path)
     assert (status, printed.partition(",")[0]) == (0, "4 episodes: 4 equal")
+
+
+def test_a_small_file_does_not_slow_a_later_one(
+    genuine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def vector(factories: Sequence[Any], **options: Any) -> TextVectorEnv:
+        made.append(len(factories))
+        return TextVectorEnv(factories, **options)
+
+    monkeypatch.setattr(replays, "TextVectorEnv", vector)
+    episodes = list(read_jsonl(genuine)) * 4
+    replayer = Replayer(Origins({}), num_envs=4)
+    for count in (1, 8, 2):
+        assert all(one.is_equal for one in replayer.replay(episodes[:count], {}))
+    replayer.close()
+    assert made == [1, 4]
 
 
 @pytest.mark.full
