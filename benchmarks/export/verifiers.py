@@ -25,10 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_free(folder)
         env = gym.make(env_id, disable_env_checker=True)
         try:
-            sample: object = env.unwrapped
-            if not isinstance(sample, TextEnv):
-                raise ValueError(f"{env_id} is no text environment")
-            words = _words(options.env, sample)
+            words = _words(options.env, env_id, env.unwrapped)
         finally:
             env.close()
     except (ValueError, TypeError) as error:
@@ -46,7 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _words(name: str, sample: TextEnv) -> dict[str, str]:
+def _words(name: str, env_id: str, sample: object) -> dict[str, str]:
+    if not isinstance(sample, TextEnv):
+        raise ValueError(f"{env_id} is no text environment")
     return {
         **package_words(name, sample, suffix=_SUFFIX, host="verifiers>=0.4,<0.5"),
         "splits": ", ".join(f"`{split}`" for split in sample.task_set.splits),
