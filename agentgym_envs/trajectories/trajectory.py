@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -335,25 +336,13 @@ def write_jsonl(
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     is_compressed = path.suffix == COMPRESSED
-    if append:
-        if not is_compressed:
-            end_last_line(path)
-        _write_lines(path, "ab", trajectories, is_compressed=is_compressed)
-        return
-    with atomic_write(path) as unfinished:
-        _write_lines(unfinished, "wb", trajectories, is_compressed=is_compressed)
-
-
-def _write_lines(
-    path: Path,
-    mode: Literal["ab", "wb"],
-    trajectories: Iterable[Trajectory],
-    *,
-    is_compressed: bool,
-) -> None:
-    with gzip.open(path, mode, COMPRESSION) if is_compressed else path.open(mode) as file:
-        for trajectory in trajectories:
-            file.write(trajectory.to_line())
+    if append and not is_compressed:
+        end_last_line(path)
+    mode: Literal["ab", "wb"] = "ab" if append else "wb"
+    with nullcontext(path) if append else atomic_write(path) as target:
+        with gzip.open(target, mode, COMPRESSION) if is_compressed else target.open(mode) as file:
+            for trajectory in trajectories:
+                file.write(trajectory.to_line())
 
 
 def read_jsonl(

@@ -64,12 +64,7 @@ class Choice:
 
     def takes(self, origin: Origin) -> bool:
         """Return whether an episode is among them."""
-        return (
-            self.policy in (None, origin.policy)
-            and self.global_step in (None, origin.global_step)
-            and self.split in (None, origin.split)
-            and self.max_turns in (None, origin.max_turns)
-        )
+        return all(value in (None, getattr(origin, name)) for name, value in vars(self).items())
 
     def __str__(self) -> str:
         named = (

@@ -76,8 +76,8 @@ def _episodes(files: Sequence[str]) -> Iterator[Trajectory]:
 
 def _write(documents: Iterator[dict[str, Any]], out: Path) -> int:
     """Write all documents or nothing, and return how many there are."""
-    is_lines = out.name.removesuffix(COMPRESSED).endswith(LINES)
-    if is_lines or is_document(out):
+    is_file = is_document(out) or out.name.removesuffix(COMPRESSED).endswith(LINES)
+    if is_file:
         check_output("`out`", str(out))
     else:
         check_free(out)
@@ -90,9 +90,7 @@ def _write(documents: Iterator[dict[str, Any]], out: Path) -> int:
             f"folder, or a file that ends in {LINES}"
         )
     everything = chain(first, documents)
-    if is_lines or is_document(out):
-        return _write_lines(everything, out)
-    return _write_folder(everything, out)
+    return _write_lines(everything, out) if is_file else _write_folder(everything, out)
 
 
 def _write_lines(documents: Iterator[dict[str, Any]], out: Path) -> int:

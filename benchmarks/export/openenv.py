@@ -10,17 +10,24 @@ from agentgym_envs import resolve_env_id
 from agentgym_envs.errors import needs_extra
 from benchmarks.cli.new import check_free, write_files
 from benchmarks.export.measure import NUM_TASKS, measure
-from benchmarks.export.package import Package, package_names, package_words
-from trainers.options.parser import OptionParser
+from benchmarks.export.package import Package, package_names, package_parser, package_words
+
+_SUFFIX = "env"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the package, and print the next commands."""
-    parser = _parser()
+    parser = package_parser(
+        "openenv",
+        _SUFFIX,
+        "Write an environment as a package for OpenEnv: a server, a client, a Dockerfile and a "
+        "manifest, with the expert as its oracle and a random policy as its baseline. Both play "
+        f"{NUM_TASKS} tasks first.",
+    )
     options = parser.parse_args(argv)
     try:
         env_id = resolve_env_id(options.env)
-        folder = Path(options.out or package_names(env_id, "env")["module"])
+        folder = Path(options.out or package_names(env_id, _SUFFIX)["module"])
         check_free(folder)
         package = _package(options.env, env_id)
     except (ValueError, TypeError) as error:
@@ -45,7 +52,7 @@ def _package(name: str, env_id: str) -> Package:
 
     (environment,) = served([env_id], {})
     sample = environment.sample
-    words = package_words(name, sample, "serve", suffix="env", host="openenv>=0.10.0")
+    words = package_words(name, sample, "serve", suffix=_SUFFIX, host="openenv>=0.10.0")
     print(f"the expert and the random policy play {NUM_TASKS} tasks", flush=True)
     return Package(
         words=words,
@@ -53,18 +60,3 @@ def _package(name: str, env_id: str) -> Package:
         measurement=measure(env_id, sample),
         tools=tuple(tool["name"] for tool in list_tools(sample, schema_key="inputSchema")),
     )
-
-
-def _parser() -> OptionParser:
-    parser = OptionParser(
-        prog="agentgym export openenv",
-        description="Write an environment as a package for OpenEnv: a server, a client, a "
-        "Dockerfile and a manifest, with the expert as its oracle and a random policy as its "
-        f"baseline. Both play {NUM_TASKS} tasks first.",
-        epilog="example: agentgym export openenv --env TextCraft",
-    )
-    parser.add_argument(
-        "--env", required=True, help="id, short name or module:id of the environment"
-    )
-    parser.add_argument("--out", help="the folder; by default the module's name, text_craft_env")
-    return parser

@@ -15,6 +15,7 @@ from agentgym_envs.machinery.requirements import DISTRIBUTION
 from agentgym_envs.registration.registry import short_env_name
 from benchmarks.cli.new import EnvironmentNames, filled
 from benchmarks.export.measure import TOLERANCE, Measurement
+from trainers.options.parser import OptionParser
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -146,6 +147,24 @@ def package_words(
         "description": json.dumps(summary),
         "requirements": json.dumps([host, *needed]),
     }
+
+
+def package_parser(kind: str, suffix: str, description: str) -> OptionParser:
+    """Return the parser of a command that writes a package.
+
+    `kind` is the command's last word, and `suffix` that of the module's name.
+    """
+    prog = f"agentgym export {kind}"
+    parser = OptionParser(
+        prog=prog, description=description, epilog=f"example: {prog} --env TextCraft"
+    )
+    parser.add_argument(
+        "--env", required=True, help="id, short name or module:id of the environment"
+    )
+    parser.add_argument(
+        "--out", help=f"the folder; by default the module's name, text_craft_{suffix}"
+    )
+    return parser
 
 
 def _mean(returns: tuple[float, ...]) -> str:

@@ -9,15 +9,19 @@ import gymnasium as gym
 
 from agentgym_envs import TextEnv, resolve_env_id
 from benchmarks.cli.new import check_free, filled, write_files
-from benchmarks.export.package import TEMPLATES, package_names, package_words
-from trainers.options.parser import OptionParser
+from benchmarks.export.package import TEMPLATES, package_names, package_parser, package_words
 
 _SUFFIX = "agentgym"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the package, and print the next commands."""
-    parser = _parser()
+    parser = package_parser(
+        "verifiers",
+        _SUFFIX,
+        "Write an environment as a package that vf-eval plays and prime-rl trains on: a task set "
+        "by the conventions of verifiers, with its requirements.",
+    )
     options = parser.parse_args(argv)
     try:
         env_id = resolve_env_id(options.env)
@@ -51,17 +55,3 @@ def _words(name: str, env_id: str, sample: object) -> dict[str, str]:
         "splits": ", ".join(f"`{split}`" for split in sample.task_set.splits),
         "max_turns": str(sample.max_turns),
     }
-
-
-def _parser() -> OptionParser:
-    parser = OptionParser(
-        prog="agentgym export verifiers",
-        description="Write an environment as a package that vf-eval plays and prime-rl trains on: "
-        "a task set by the conventions of verifiers, with its requirements.",
-        epilog="example: agentgym export verifiers --env TextCraft",
-    )
-    parser.add_argument(
-        "--env", required=True, help="id, short name or module:id of the environment"
-    )
-    parser.add_argument("--out", help="the folder; by default the module's, text_craft_agentgym")
-    return parser

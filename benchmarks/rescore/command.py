@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentgym_envs import resolve_env_id
+from agentgym_envs.arguments import whole_number
 from agentgym_envs.content.files import write_atomically
 from agentgym_envs.trajectories.trajectory import read_jsonl
 from benchmarks.recorded import evaluation_of, evaluation_options, saved_options
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         replayer = Replayer(
             Origins(arguments.extra_kwargs, options.wrapper),
             backend=options.env_backend,
-            num_envs=options.num_envs,
+            num_envs=whole_number("--num-envs", options.num_envs, least=1),
         )
         try:
             for file, evaluation in _sources(options.paths):
@@ -108,14 +108,8 @@ def _parser() -> OptionParser:
     parser.add_argument(
         "--env-backend", choices=LOCAL_BACKENDS, default="sync", help="where environments run"
     )
-    parser.add_argument("--num-envs", type=_count, default=8, help="episodes at once")
+    parser.add_argument("--num-envs", type=int, default=8, help="episodes at once")
     return parser
-
-
-def _count(word: str) -> int:
-    if not (word.isascii() and word.isdecimal()) or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"{word!r} is no number from 1")
-    return int(word)
 
 
 def _sources(paths: Sequence[str]) -> Iterator[tuple[Path, Evaluation | None]]:
