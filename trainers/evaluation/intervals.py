@@ -20,7 +20,7 @@ Z95 = 1.959963984540054
 T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """Student's t for 1 to 9 degrees of freedom, the 97.5% quantiles."""
 _ROUNDING = 1e-12
-"""Sums of squares below come from rounding."""
+"""Sums, spans and sums of squares below come from rounding."""
 _FINEST = 1_000_000
 """The largest number of steps that a test of differences divides their sum into."""
 _DRAWS_AT_ONCE = 2**17
@@ -136,8 +136,8 @@ def mean_gain(gains: Sequence[float]) -> Estimate:
     Raises:
         ValueError: there are no values.
     """
-    if len(set(gains)) == 1:
-        value = float(gains[0])
+    if gains and max(gains) - min(gains) < _ROUNDING:
+        value = fsum(gains) / len(gains)
         reach = wilson(0, len(gains)).high
         return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach))
     # One order and one sign for all that hold the same values: an interval is the same wherever

@@ -115,6 +115,14 @@ def test_where_all_gains_agree_their_interval_is_as_wide_as_wilsons(n: int, gain
     assert (negated.value, negated.low, negated.high) == (-found.value, -found.high, -found.low)
 
 
+def test_gains_that_differ_by_rounding_alone_agree() -> None:
+    gains = [0.5 - 0.1, 0.7 - 0.3, 0.9 - 0.5]
+    assert len(set(gains)) == 2
+    found, equal = mean_gain(gains), mean_gain([0.4] * 3)
+    assert (found.low, found.high) == pytest.approx((equal.low, equal.high))
+    assert mean_gain(gains[::-1]) == found
+
+
 def test_gains_that_differ_are_bootstrapped() -> None:
     found = mean_gain([0.5, -1.0, 0.0])
     assert (found.low, found.high) == tuple(-x for x in bootstrap_mean([-0.5, 0.0, 1.0])[::-1])
