@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -13,19 +14,21 @@ from typing import Any
 
 from agentgym_envs import NoExpert
 from agentgym_envs.content.files import write_atomically
+from agentgym_envs.core.tasks import scenario_name
 from agentgym_envs.core.text import counted
+from agentgym_envs.machinery.secrets import masked_words
 from agentgym_envs.trajectories.trajectory import Trajectory
 from trainers.collect import expert_episodes, read_data_files
 from trainers.evaluate import MeasureArguments, measured, require_output_file
 from trainers.evaluation.advice import LIMITING, Advice, advise
 from trainers.evaluation.headroom import Headroom, Limits, headroom
-from trainers.options.arguments import EnvArguments, HorizonArguments
+from trainers.options.arguments import EnvArguments, HorizonArguments, RolloutArguments
 from trainers.options.errors import UsageError, run_command
 from trainers.options.parser import CommandParser
-from trainers.options.policies import PolicyArguments, is_text_policy
-from trainers.options.values import ADDRESS, option, options_by_environment, value_for
+from trainers.options.policies import PolicyArguments, is_text_policy, policy_name
+from trainers.options.values import ADDRESS, option, value_for
 from trainers.policies.open import open_environments
-from trainers.rollout.environments import Environments, environment_check
+from trainers.rollout.environments import Environments
 from trainers.runs.provenance import run_record
 from wrappers import parse_schedule
 
@@ -47,6 +50,13 @@ OF_IMITATION = (
     *("actions_per_turn", "max_tokens_per_turn", "chat_template", "chat_template_kwargs", "dtype"),
 )
 """Options that SFT on expert episodes shares."""
+_COLLECTED = {"config"} | {
+    entry.name
+    for kind in (EnvArguments, RolloutArguments)
+    for entry in fields(kind)
+    if "action" in entry.metadata
+}
+"""Options whose values add up where they are repeated. Of others the last one counts."""
 
 
 @dataclass
@@ -62,6 +72,14 @@ class HeadroomArguments(MeasureArguments):
         "Read these files of episodes, played with these options, instead of playing.",
         action="extend",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.data and self.trajectories is not None:
+            raise ValueError(
+                f"`trajectories={self.trajectories}` is not written where `data` is read, since "
+                "nothing is played; leave one of the two out"
+            )
 
 
 KINDS = (EnvArguments, HorizonArguments, PolicyArguments, HeadroomArguments)
@@ -126,7 +144,7 @@ def main(argv: list[str] | None = None) -> int:
     environments = open_environments(env, policy)
     schedule = environments.schedule(budgets)
     data = own_episodes(read_data_files(measure.data))
-    environment_check(data, environments)
+    _check_scenarios(data, environments)
     tasks = environments.spread(environments.split_ids(), measure.num_tasks)
     expert = _expert(environments, list({one.task_id: None for one in data}) or tasks)
 
@@ -229,12 +247,25 @@ def limits_of(environments: Environments, budgets: HorizonArguments) -> dict[str
     return limits
 
 
+def _check_scenarios(episodes: Iterable[Trajectory], environments: Environments) -> None:
+    """Raise `UsageError` unless all episodes are of the environments."""
+    names = {scenario_name(one.task_id) for one in episodes}
+    if others := sorted(names - set(environments.names)):
+        raise UsageError(
+            f"`data` holds episodes of {', '.join(others)}, and `env` is "
+            f"{', '.join(environments.names.values())}; name all of their environments by `env`, "
+            "or leave these files out"
+        )
+
+
 def _expert(environments: Environments, task_ids: Sequence[str]) -> list[Trajectory]:
-    """Return the expert's episodes under the environments' own turn limits, or none."""
-    try:
-        return expert_episodes(environments, task_ids)
-    except NoExpert:
-        return []
+    """Return the episodes of the experts that there are, under the environments' turn limits."""
+    episodes: list[Trajectory] = []
+    for name in environments.names:
+        own = [task_id for task_id in task_ids if scenario_name(task_id) == name]
+        with suppress(NoExpert):
+            episodes += expert_episodes(environments, own) if own else []
+    return episodes
 
 
 # -- The commands that follow ----------------------------------------------------------------------
@@ -259,8 +290,9 @@ def commands_of(
     if not is_trained:
         return []
     given = [options.pop(name, []) for name in ("policy", "model", "model_name_or_path")]
-    policy = next((values[0] for values in given if values), policy)
-    model = "MODEL" if is_text_policy(policy) or policy.startswith(ADDRESS) else policy
+    policy = policy_name(next((values[0] for values in given if values), policy))
+    is_served = policy.startswith(ADDRESS) or "policies" in options
+    model = "MODEL" if is_text_policy(policy) or is_served else policy
     commands = []
     if "imitate" in named:
         shared = {name: values for name, values in options.items() if name in OF_IMITATION}
@@ -276,8 +308,8 @@ def commands_of(
         for one in part:
             _change(options, one, name if len(environments) > 1 else "")
     if named & {"imitate", "imitate_later", *LIMITING}:
-        own = {"config", "model", "num_generations", *(f.name for k in KINDS for f in fields(k))}
-        own -= {"out", "trajectories", "resume"}
+        own = {f.name for k in KINDS for f in fields(k)} - NOT_OF_TRAINING
+        own |= {"config", "model", "num_generations", "num_tasks", "seed", "seeds"}
         ours = {name: values for name, values in options.items() if name in own}
         commands.append(_command("headroom", ours))
     trained = {name: values for name, values in options.items() if name not in NOT_OF_TRAINING}
@@ -289,28 +321,32 @@ def _change(options: dict[str, list[str]], advice: Advice, environment: str) -> 
     for name, value in advice.options.items():
         if name == "horizon" and "max_turns" in advice.options and name not in options:
             continue  # without a horizon, `max_turns` is it
-        if environment and name in options_by_environment(HorizonArguments) + ["max_turns"]:
+        if environment and name in _COLLECTED:
             options.setdefault(name, []).append(f"{environment}={value}")
         elif name != "tasks" or not environment:
             options[name] = [*map(str, value if isinstance(value, list) else [value])]
 
 
 def _command(name: str, options: Mapping[str, Sequence[str]]) -> str:
+    """Return a command line, with `***` for secrets."""
     words = ["agentgym", *name.split()]
     for key, values in options.items():
         # Of --config a file each, of others all values at once.
         for group in [[value] for value in values] if key == "config" else [values]:
             words += [f"--{key}", *group]
-    return shlex.join(words)
+    return shlex.join(masked_words(words))
 
 
 def _by_option(words: Sequence[str]) -> dict[str, list[str]]:
-    """Return the values of a command line, by option. Those of a repeated one are joined."""
+    """Return the values of a command line, by option."""
     options: dict[str, list[str]] = {}
     for word in words:
-        name, equals, value = word.partition("=")
+        option, equals, value = word.partition("=")
         if word.startswith("--"):
-            last = options.setdefault(name[2:].replace("-", "_"), [])
+            name = option[2:].replace("-", "_")
+            if name not in _COLLECTED:
+                options[name] = []
+            last = options.setdefault(name, [])
             last += [value] * bool(equals)
         else:
             last.append(word)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentgym_envs import ListedTasks, TaskSpec, TextEnv, Trajectory, read_jsonl, register_env
-from agentgym_envs.trajectories.trajectory import Turn
+from agentgym_envs.trajectories.trajectory import Turn, write_jsonl
 from benchmarks.cli import main as cli
 from tests.trainers.evaluation.test_headroom import ROW, SILENT, part_of, row
 from tests.trainers.toys import EASY_ID, ENV_ID, LettersEnv
@@ -107,6 +107,17 @@ def test_several_environments_have_their_own_tables(capsys: pytest.CaptureFixtur
     assert f"--mix 2,1 --action_format plain --horizon {EASY_ID}=1 Easy=4 --model" in command
 
 
+def test_an_environment_without_an_expert_takes_none_from_the_others(
+    tmp_path: Path,
+) -> None:
+    words = f"--env {ENV_ID} --env {ALONE} --samples 2 --num_tasks 2 --policy random"
+    words += f" --action_format plain --out {tmp_path / 'h.json'}"
+    assert main(words.split()) == 0
+    parts = json.loads((tmp_path / "h.json").read_text("utf-8"))["environments"]
+    experts = {name: part["total"]["expert"] for name, part in parts.items()}
+    assert experts == {"Letters": {"median": 1, "p90": 1}, "Alone": None}
+
+
 def test_a_training_commands_words_and_files_are_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,11 +142,17 @@ def test_mistakes_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert cli.main(["headroom", *WORDS.split(), "--data", str(tmp_path / "none.jsonl")]) == 2
     (tmp_path / "e.jsonl").write_text("")
     assert cli.main(["headroom", *WORDS.split(), "--data", str(tmp_path / "e.jsonl")]) == 2
+    write_jsonl("two.jsonl", [Trajectory(i, f"{i[4:-3].lower()}_0") for i in (ENV_ID, EASY_ID)])
+    assert cli.main(["headroom", *WORDS.split(), "--data", "two.jsonl"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main([*WORDS.split(), "--data", "two.jsonl", "--trajectories", "t.jsonl"])
     with pytest.raises(SystemExit, match="2"):
         main([*WORDS.split(), "--samples", "1"])
     errors = capsys.readouterr().err
     assert "--resume needs --out or --trajectories" in errors
     assert "there is no file" in errors
+    assert "--data holds episodes of easy, and --env is Letters; name all of their" in errors
+    assert "--trajectories t.jsonl is not written where --data is read" in errors
     assert "no task has two episodes with a score" in errors
     assert "samples must be >= 2, got 1" in errors
 
@@ -258,6 +275,28 @@ def test_the_commands_follow_the_advice() -> None:
     assert files == [
         "agentgym train grpo --config a.yaml --config b.yaml --env_kwargs '{\"a\": 1}' --model "
         "tiny --num_generations 8"
+    ]
+
+
+def test_the_commands_hold_no_secret_and_no_option_of_a_served_policy() -> None:
+    words = "--env openenv:https://me:passw0rd@host/ --hub_token hf_abcdefgh --env_kwargs"
+    (training,) = lines(part_of(), words=f"""{words} '{{"api_key": "sk-12345678"}}'""")
+    assert not re.search("passw0rd|hf_abcdefgh|sk-12345678", training)
+    far = part_of(row(out_of_reach=0.5, success=0.0, differ=0.0))
+    served = "--env Maze --policies p.yaml --policy small --max_cost 3 --seed 4 --num_tasks 9"
+    assert lines(far, policy="small", words=served) == [
+        "agentgym headroom --env Maze --seed 4 --num_tasks 9 --model MODEL --num_generations 8 "
+        "--horizon 10",
+        "agentgym train grpo --env Maze --model MODEL --num_generations 8 --horizon 10",
+    ]
+    assert "--model MODEL" in lines(part_of(), words="--env Maze --policy floor:greedy")[0]
+
+
+def test_of_a_repeated_option_the_last_value_counts_unless_they_add_up() -> None:
+    words = "--env A --env B --horizon 3 --horizon B=4 --temperature 1 --temperature=0.5"
+    assert lines(part_of(), words=words) == [
+        "agentgym train grpo --env A B --horizon 3 B=4 --temperature 0.5 --model tiny "
+        "--num_generations 8"
     ]
 
 
