@@ -77,19 +77,24 @@ def load_policy(args: ModelArguments, template: TemplateArguments | None = None)
     """
     name = resolve_model(args.model_name_or_path)
     with _explain(name):
-        base = adapter_base(name)
-        if base is None:
-            return _load(name, args, template)
-        if args.load_in_4bit or args.load_in_8bit:
-            raise UsageError(
-                f"{name} holds an adapter alone, which cannot be merged into a quantized base to "
-                "be trained further; leave load_in_4bit and load_in_8bit out"
-            )
-        tokenizer = load_tokenizer(name, template)
-        model, _ = _load(base, args, None)
-        merged = PeftModel.from_pretrained(model, name).merge_and_unload()
-        merged.is_merged = True
-        return merged.requires_grad_(True), tokenizer  # peft had frozen the base
+        tokenizer = _load_own_tokenizer(name, args, template)
+        return _load_trainable(name, args, template), tokenizer
+
+
+def _load_trainable(name: str, args: ModelArguments, template: Any = None) -> Any:
+    """Load a model that is trained, without its tokenizer, as `load_policy` does."""
+    base = adapter_base(name)
+    if base is None:
+        return _load_model(name, args, template)
+    if args.load_in_4bit or args.load_in_8bit:
+        raise UsageError(
+            f"{name} holds an adapter alone, which cannot be merged into a quantized base to be "
+            "trained further; leave load_in_4bit and load_in_8bit out"
+        )
+    model = _load_model(base, args, template)
+    merged = PeftModel.from_pretrained(model, name).merge_and_unload()
+    merged.is_merged = True
+    return merged.requires_grad_(True)  # peft had frozen the base
 
 
 def check_named(name: str) -> None:
@@ -117,10 +122,11 @@ def checked_model(model: Any) -> Any:
         check_loaded(model)
         return model
     model = resolve_model(model)
-    if adapter_base(model) is not None:
-        return load_policy(ModelArguments(model_name_or_path=model))[0]
-    check_named(model)
-    return model
+    if adapter_base(model) is None:
+        check_named(model)
+        return model
+    with _explain(model):
+        return _load_trainable(model, ModelArguments())
 
 
 def _explain(name: str) -> AbstractContextManager[None]:
@@ -134,7 +140,9 @@ def load_for_playing(
 
     `template` may be a training config, whose `use_cpu` forbids the accelerator.
     """
-    model, tokenizer = _load(resolve_model(args.model_name_or_path), args, template)
+    name = resolve_model(args.model_name_or_path)
+    tokenizer = _load_own_tokenizer(name, args, template)
+    model = _load_model(name, args, template)
     quantized = args.load_in_4bit or args.load_in_8bit
     if has_accelerator() and not quantized and not getattr(template, "use_cpu", False):
         model = model.to(torch.accelerator.current_accelerator())
@@ -149,9 +157,11 @@ def with_tokenizer(model: Any, tokenizer: Any = None, args: Any = None) -> tuple
     names no tokenizer.
     """
     if isinstance(model, str):
-        model, own = load_policy(ModelArguments(model_name_or_path=model), args)
         if tokenizer is None:
-            return model, own
+            return load_policy(ModelArguments(model_name_or_path=model), args)
+        name = resolve_model(model)
+        with _explain(name):
+            model = _load_trainable(name, ModelArguments(), args)
     check_loaded(model)
     _set_up_memory(args)
     if tokenizer is None:
@@ -202,18 +212,26 @@ def use_template(tokenizer: Any, args: Any) -> None:
         raise UsageError(f"`chat_template={file}`: {error}" if file else str(error)) from error
 
 
-def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -> tuple[Any, Any]:
+def _load_own_tokenizer(name: str, args: ModelArguments, template: Any) -> Any:
+    """Load the tokenizer of a model that can converse, or raise `UsageError`."""
+    tokenizer = load_tokenizer(name, template, revision=args.model_revision)
+    try:
+        ChatFormat.from_tokenizer(tokenizer)
+    except ValueError as error:
+        raise UsageError(f"the model {name!r} cannot be played with: {error}") from error
+    return tokenizer
+
+
+def _load_model(name: str, args: ModelArguments, template: Any) -> Any:
     for option in ("load_in_4bit", "load_in_8bit"):
         if getattr(args, option) and importlib.util.find_spec("bitsandbytes") is None:
             raise UsageError(f"{option} needs bitsandbytes: {pip_install('bitsandbytes')}")
-    tokenizer = load_tokenizer(name, template, revision=args.model_revision)
     kwargs: dict[str, Any] = {"revision": args.model_revision, "dtype": args.dtype or "float32"}
     if args.attn_implementation is not None:
         kwargs["attn_implementation"] = args.attn_implementation
     quantization = get_quantization_config(args)
     if quantization is not None:
         kwargs["quantization_config"] = quantization
-    _check_template(name, tokenizer)
     _set_up_memory(template)
     base = adapter_base(name)
     try:
@@ -221,7 +239,7 @@ def _load(name: str, args: ModelArguments, template: TemplateArguments | None) -
             model = AutoModelForCausalLM.from_pretrained(name if base is None else base, **kwargs)
             if base is not None:  # by itself transformers takes the path that the adapter names
                 model.load_adapter(name)
-            return model, tokenizer
+            return model
     except SafetensorError as error:
         raise UsageError(
             f"the weights in {name} are damaged ({error}); remove the folder and make it again"
@@ -233,14 +251,6 @@ def _set_up_memory(args: Any) -> None:
     bound_kernel_caches()
     if not has_accelerator() or getattr(args, "use_cpu", False):
         keep_freed_memory()
-
-
-def _check_template(name: str, tokenizer: Any) -> None:
-    """Check that a model can converse, before its weights are loaded."""
-    try:
-        ChatFormat.from_tokenizer(tokenizer)
-    except ValueError as error:
-        raise UsageError(f"the model {name!r} cannot be played with: {error}") from error
 
 
 def adapter_config(args: ModelArguments) -> Any:

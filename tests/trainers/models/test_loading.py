@@ -4,9 +4,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from peft import LoraConfig, get_peft_model
 from transformers import Gemma3Config, LlamaConfig, Phi3Config, PreTrainedConfig
 
-from trainers.models.loading import context_length, load_for_playing, load_policy
+from tests.trainers.toys import make_model, make_tokenizer
+from trainers.models.loading import (
+    checked_model,
+    context_length,
+    load_for_playing,
+    load_policy,
+    with_tokenizer,
+)
 from trainers.options.configs import ModelArguments
 from trainers.options.errors import UsageError
 from trainers.options.models import default_dtype, own_name
@@ -51,6 +59,39 @@ def test_an_adapter_alone_is_merged_where_it_is_trained_further(adapter: Path) -
         ours, theirs, before = (model.eval()(ids).logits for model in (trained, played, base))
     assert torch.allclose(ours, theirs, atol=1e-4)
     assert not torch.allclose(ours, before, atol=1e-2)
+
+
+@pytest.fixture
+def untold(tmp_path: Path) -> Path:
+    """A model's folder without a chat template, beside an adapter's folder that has one."""
+    model, tokenizer = make_model(), make_tokenizer()
+    model.save_pretrained(tmp_path / "base")
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"]))
+    adapted.peft_config["default"].base_model_name_or_path = str(tmp_path / "base")
+    adapted.save_pretrained(tmp_path / "adapter")
+    tokenizer.save_pretrained(tmp_path / "adapter")
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(tmp_path / "base")
+    return tmp_path / "base"
+
+
+def test_the_template_of_an_adapters_folder_is_enough(untold: Path) -> None:
+    name = str(untold.with_name("adapter"))
+    _, tokenizer = load_policy(ModelArguments(model_name_or_path=name))
+    assert tokenizer.chat_template == make_tokenizer().chat_template
+    assert checked_model(name).is_merged
+
+
+@pytest.mark.parametrize("folder", ["base", "adapter"])
+def test_a_given_tokenizer_takes_the_place_of_the_models_own(untold: Path, folder: str) -> None:
+    for file in untold.parent.glob("*/tokenizer*"):
+        file.unlink()
+    given = make_tokenizer()
+    model, tokenizer = with_tokenizer(str(untold.with_name(folder)), given)
+    assert tokenizer is given
+    assert not any("lora" in name for name, _ in model.named_parameters())
+    with pytest.raises(UsageError, match="cannot be played with|cannot open the policy"):
+        with_tokenizer(str(untold))
 
 
 def test_an_adapter_has_its_base_s_defaults(adapter: Path) -> None:
