@@ -12,16 +12,16 @@ import pytest
 import torch
 from peft import IA3Config, LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM
 
 from benchmarks.cli.main import main as agentgym
 from tests.trainers.command import EPISODES
 from tests.trainers.ppo_toys import maker
 from tests.trainers.test_start import evaluated, logits
-from tests.trainers.toys import make_folder, make_model
+from tests.trainers.toys import make_folder, make_model, make_tokenizer
 from trainers.backends.weights import named_weights
 from trainers.grpo import main as train_grpo
-from trainers.models.bases import check_resets, reset_adapter
+from trainers.models.bases import check_resets, load_base, reset_adapter, save_base
 from trainers.models.loading import load_for_playing, load_policy
 from trainers.options.configs import AgentGRPOConfig, ModelArguments
 from trainers.options.errors import UsageError
@@ -204,6 +204,27 @@ def test_a_folder_holds_the_policy_of_its_step_wherever_it_is(run: Path) -> None
     final = AutoModelForCausalLM.from_pretrained(run)
     assert torch.allclose(logits(final), scores[5], atol=1e-5)
     assert not (run / "adapter").exists()
+
+
+def test_a_base_with_adapted_experts_is_saved_under_its_own_names(tmp_path: Path) -> None:
+    config = Qwen3MoeConfig(
+        vocab_size=64, hidden_size=16, intermediate_size=16, moe_intermediate_size=8,
+        num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, head_dim=8,
+        num_experts=4, num_experts_per_tok=2,
+    )  # fmt: skip
+    experts = ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]  # a layer with two parameters
+    further = {"r": 2, "target_modules": ["q_proj"], "target_parameters": experts}
+    base = Qwen3MoeForCausalLM(config)
+    own = tensors(base)
+    model = get_peft_model(base, LoraConfig(**further))
+    base.is_saved_beside = True
+    save_base(model, make_tokenizer(), tmp_path, write=True)
+    assert (
+        differing(own, AutoModelForCausalLM.from_pretrained(tmp_path / "base").state_dict()) == []
+    )
+    other = get_peft_model(Qwen3MoeForCausalLM(config), LoraConfig(**further))
+    load_base(other, tmp_path)
+    assert differing(own, tensors(other.unload())) == []
 
 
 def test_the_card_of_a_checkpoint_names_its_base(run: Path) -> None:

@@ -10,6 +10,7 @@ begins anew, with its part of the optimizer's state. Deviations:
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ from trainers.options.errors import UsageError
 from trainers.options.models import BASE
 
 logger = logging.getLogger(__name__)
+
+_WRAPPED = re.compile(r"\.(base_layer|original_module)(?=\.)")
+"""A layer within peft's, once for each of its adapted parameters."""
 
 
 # A base that an adapter was merged into before training ------------------------------------------
@@ -224,5 +228,5 @@ def _without_adapter(model: PeftModel) -> dict[str, torch.Tensor]:
     own, prefix = {}, model.base_model.prefix
     for name, weight in model.get_base_model().state_dict().items():
         if prefix not in name and ".modules_to_save." not in name:
-            own[name.replace(".base_layer.", ".").replace(".original_module.", ".")] = weight
+            own[_WRAPPED.sub("", name)] = weight
     return own
