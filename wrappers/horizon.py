@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import gymnasium as gym
 
@@ -139,6 +139,12 @@ class VectorHorizon(HorizonCurriculum):
     ) -> None:
         """Begin to start episodes as `TextVectorEnv.reset_async` does, and fix their horizon."""
         self.env.reset_async(seed=seed, options=self._scheduled(options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.env.close()
 
     def __getattr__(self, name: str) -> Any:
         if name == "env":  # not set yet, as while a copy is made

@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from gymnasium.error import ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
 from tests.helpers import COUNTING_ID, CountingEnv, FragileEnv, register_helpers
 from wrappers import (
@@ -87,9 +87,10 @@ def test_a_copy_keeps_the_horizon_of_its_episode() -> None:
 
 @pytest.fixture
 def vector() -> Any:
-    env = HorizonCurriculum(TextVectorEnv([FragileEnv] * 3), ScalingInter((2, 4), every=10))
-    yield env
-    env.close()
+    with HorizonCurriculum(TextVectorEnv([FragileEnv] * 3), ScalingInter((2, 4), every=10)) as env:
+        yield env
+    with pytest.raises(ClosedEnvironmentError):
+        env.step([None] * 3)
 
 
 def test_every_slot_keeps_the_horizon_its_episode_began_with(vector: Any) -> None:
