@@ -70,7 +70,7 @@ def evaluate(
     Raises:
         TypeError: `rollout` is a name.
         UsageError: there are no tasks, or no episode has a score.
-        ValueError: there are no samples, or no seeds.
+        ValueError: there are no samples, or no seeds, or one of them is given twice.
     """
     seeds = [seed] if isinstance(seed, int) else list(seed)
     _check_arguments(rollout, task_ids, samples, seeds)
@@ -128,6 +128,8 @@ def _check_arguments(
         raise ValueError(f"samples must be >= 1, got {samples}")
     if not seeds:
         raise ValueError("there are no seeds; pass seed=0, or seed=[0, 1, 2]")
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds must differ, or episodes are the same, got {list(seeds)}")
 
 
 _EVALUATION_STREAM = 2

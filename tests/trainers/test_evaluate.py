@@ -163,6 +163,8 @@ def test_an_evaluation_of_several_seeds_goes_on_where_it_ended() -> None:
     assert len(kept) == len(all_of_them)
     with pytest.raises(ValueError, match="there are no seeds"):
         evaluate(player, ids, seed=[])
+    with pytest.raises(ValueError, match=r"seeds must differ, .* got \[1, 2, 1\]"):
+        evaluate(player, ids, seed=[1, 2, 1])
 
 
 def test_the_expert_solves_every_task_and_has_no_temperature() -> None:
