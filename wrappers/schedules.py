@@ -129,7 +129,8 @@ class AdaptiveHorizon:
     def record(self, global_step: int, success: float) -> None:
         """Take note of the success of the episodes that were played at a step.
 
-        Several batches of one step count as one step with their mean.
+        Several batches of one step count as one step with their mean. A window ends with the first
+        batch of its last step.
 
         Args:
             global_step: the step at which they were played.
@@ -162,17 +163,14 @@ class AdaptiveHorizon:
         Raises:
             ValueError: the state has more stages than there are horizons.
         """
-        starts = [int(step) for step in state.get("starts", [0])]
+        starts = list(state.get("starts", [0]))
         if len(starts) > len(self.horizons):
             raise ValueError(
                 f"the saved curriculum had begun {len(starts)} stages, at steps {starts}, but the "
                 f"horizons are {self.horizons}; resume with the horizons the run began with"
             )
         self._starts = starts
-        self._recorded = {
-            int(step): [float(value) for value in values]
-            for step, values in state.get("recorded", [])
-        }
+        self._recorded = {step: list(values) for step, values in state.get("recorded", [])}
 
 
 def check_stages(stages: Sequence[int], name: str = "horizons") -> tuple[int, ...]:
