@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar
 
 from agentgym_envs.content.files import COMPRESSED
 from agentgym_envs.trajectories.trajectory import Trajectory, write_jsonl
@@ -19,11 +19,7 @@ from trainers.evaluation.baselines import Baseline, strongest
 from trainers.evaluation.results import EvalResult, Gain, paired_gain
 from trainers.evaluation.summary import summarize
 from trainers.options.arguments import EnvArguments, EpisodeArguments, episode_settings
-from trainers.options.errors import (
-    UsageError,
-    check_output,
-    run_command,
-)
+from trainers.options.errors import UsageError, check_output, run_command
 from trainers.options.parser import CommandParser
 from trainers.options.policies import PolicyArguments
 from trainers.options.values import check_bounds, option, seed_list, value_for
@@ -34,8 +30,6 @@ from trainers.runs.folder import model_step
 from trainers.runs.progress_bar import Watch
 from trainers.runs.provenance import run_record
 from wrappers import HorizonSchedule
-
-Result = TypeVar("Result")
 
 __all__ = ["EvalResult", "Gain", "evaluate", "main", "paired_gain"]
 
@@ -219,7 +213,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def measured(
-    build: Callable[[EvalResult, Sequence[Trajectory]], Result],
+    build: Callable[[EvalResult, Sequence[Trajectory]], Any],
     environments: Environments,
     budgets: EpisodeArguments,
     policy: PolicyArguments,
@@ -227,7 +221,7 @@ def measured(
     command: str,
     *,
     schedule: HorizonSchedule | Mapping[str, HorizonSchedule] | None = None,
-) -> Result:
+) -> Any:
     """Play the tasks of a command, write the files that it names, and return its result.
 
     `build` makes the result of the evaluation and its episodes: a dataclass with `run` and `save`,
@@ -273,13 +267,13 @@ def measured(
             on_trajectories=write,
             finished=watch.finished,
         )
-        own: Any = build(result, episodes)
+        own = build(result, episodes)
         if measure.out is not None:
             configs = [env, budgets, policy, measure]
             record = run_record(command=command, seed=seeds[0], configs=configs)
             watch.write(measure.out, partial(replace(own, run=record).save, measure.out))
         watch.forget()
-    return cast(Result, own)
+    return own
 
 
 def _baselines(env: EnvArguments, result: EvalResult) -> list[Baseline]:

@@ -155,8 +155,7 @@ class EvalResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
-        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return values
+        return json.loads(json.dumps(asdict(self)))
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> EvalResult:
@@ -257,7 +256,8 @@ def paired_gain(before: EvalResult, after: EvalResult) -> Gain:
                 f"{task} is of {sources[task]!r} in the one evaluation and of {source!r} in the "
                 "other, which are not the same task; compare evaluations on the same data"
             )
-    gains = [paired(tasks, _scenario_tasks(before.tasks, name)) for name, tasks in _groups(after)]
+    names = dict.fromkeys(map(scenario_name, after.tasks)) if after.environments else [""]
+    gains = [paired(_tasks_of(after, name), _tasks_of(before, name)) for name in names]
     shared = [difference for difference in gains if difference is not None]
     if not shared:
         raise ValueError("the two evaluations share no task, so they cannot be compared")
@@ -276,13 +276,6 @@ def _sources(result: EvalResult) -> dict[str, str]:
     }
 
 
-def _groups(result: EvalResult) -> list[tuple[str, dict[str, float]]]:
-    """Return the tasks of each environment, by the name in front of their ids."""
-    names = dict.fromkeys(map(scenario_name, result.tasks))
-    if not result.environments:
-        return [("", result.tasks)]
-    return [(name, _scenario_tasks(result.tasks, name)) for name in names]
-
-
-def _scenario_tasks(tasks: dict[str, float], name: str) -> dict[str, float]:
-    return {task: share for task, share in tasks.items() if name in ("", scenario_name(task))}
+def _tasks_of(result: EvalResult, name: str) -> dict[str, float]:
+    """Return the success by task of those whose ids begin with a name, or of all without one."""
+    return {task: rate for task, rate in result.tasks.items() if name in ("", scenario_name(task))}

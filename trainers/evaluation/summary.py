@@ -41,7 +41,11 @@ def summarize(
     total = tally(trajectories)
     groups = _grouped(trajectories, by=lambda one: one.env_id)
     scored = [part for part in map(tally, groups.values()) if part.episodes]
-    _check_scored(scored, total, len(trajectories))
+    if not scored:
+        raise UsageError(
+            f"no episode to evaluate: of {len(trajectories)}, {total.unscored} need a judge to be "
+            "scored and the others failed"
+        )
     success, score = (
         mean_of([rate for rate in map(rates, scored) if rate is not None])
         for rates in (Tally.success, Tally.score)
@@ -80,14 +84,6 @@ def summarize(
         environments=environments,
         **_by_seed(trajectories, seeds),
     )
-
-
-def _check_scored(scored: Sequence[Tally], total: Tally, count: int) -> None:
-    if not scored:
-        raise UsageError(
-            f"no episode to evaluate: of {count}, {total.unscored} need a judge to be scored and "
-            "the others failed"
-        )
 
 
 def _by_seed(trajectories: Sequence[Trajectory], seeds: Sequence[int]) -> dict[str, Any]:

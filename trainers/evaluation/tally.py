@@ -116,18 +116,16 @@ class Tally:
 
     def pass_at(self, k: int) -> Estimate | None:
         """Return pass@k with its interval, or None if a task has fewer than k episodes."""
-        if k < 1 or self.samples < k:
-            return None
         return self._over_tries(pass_at_k, k)
 
     def pass_all(self, k: int) -> Estimate | None:
         """Return pass^k with its interval, or None if a task has fewer than k episodes."""
-        if k < 1 or self.samples < k:
-            return None
         return self._over_tries(pass_all_k, k)
 
-    def _over_tries(self, estimate: Callable[[int, int, int], float], k: int) -> Estimate:
+    def _over_tries(self, estimate: Callable[[int, int, int], float], k: int) -> Estimate | None:
         """Return the mean over tasks of an estimate for tries of k episodes."""
+        if not 1 <= k <= self.samples:
+            return None
         shares = [estimate(len(out), sum(out), k) for out in self.successes.values()]
         return mean_over_tasks(shares, episodes=self._tries(k))
 

@@ -110,9 +110,8 @@ class Validation:
         self, task_ids: list[str], global_step: int, stream: Sequence[int]
     ) -> list[Trajectory]:
         """Play tasks with weights of a step and the random numbers that a `stream` names."""
-        self._rollout.machinery.has_worked |= (
-            global_step > 0
-        )  # what was trained is worth waiting for
+        # What was trained is worth waiting for.
+        self._rollout.machinery.has_worked |= global_step > 0
         return self._rollout.run(
             task_ids,
             temperature=self._evaluation.eval_temperature,

@@ -265,8 +265,7 @@ def inputs_left_to_autocast(model: Any, lowered: bool) -> AbstractContextManager
     peft raises each input to the float32 of the adapter's weights, which autocast undoes at once.
     The numbers are the same without, and the copies are a fifth of a decoding step.
     """
-    left: AbstractContextManager[None] = disable_input_dtype_casting(model, lowered)
-    return left
+    return disable_input_dtype_casting(model, lowered)
 
 
 def computed_in(
