@@ -8,6 +8,7 @@ import secrets
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -107,13 +108,16 @@ class Session:
         """Refuse the agent's requests from now on, for a reason in words."""
         with self._lock:
             self._over = reason
-        try:
+        ended = None
+        with suppress(Empty):
             while True:
                 arrived = self._arrived.get_nowait()
                 if isinstance(arrived, Pending):
                     arrived.answers.put(over(reason))
-        except Empty:
-            pass
+                else:
+                    ended = arrived
+        if ended is not None:  # which is still waited for
+            self._arrived.put(ended)
 
     def _run(self, run: Callable[[Endpoint], Any]) -> None:
         try:
@@ -175,11 +179,10 @@ class _Handler(BaseHTTPRequestHandler):
         except BadRequest as error:
             self._send(error.status, json.dumps(error.to_json()).encode())
             return
-        number = len(request.messages)
         if request.stream:
-            self._send(200, events(text, number), kind="text/event-stream")
+            self._send(200, events(text), kind="text/event-stream")
         else:
-            self._send(200, json.dumps(answer(text, number)).encode())
+            self._send(200, json.dumps(answer(text)).encode())
 
     def do_GET(self) -> None:
         """List the one model."""

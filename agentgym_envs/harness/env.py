@@ -56,6 +56,11 @@ class HarnessEnv(TextEnv):
                 f"{type(self).__name__}: the agent reads answers itself, got action_format="
                 f"{self.action_format!r}; leave it out, or take 'plain'"
             )
+        if kwargs.get("system_prompt") is not None:
+            raise ValueError(
+                f"{type(self).__name__}: the agent writes the messages, so system_prompt would be "
+                "ignored; leave it out, and write it into the agent's first message"
+            )
         self.parser = WholeTextParser()
         self._agent_timeout = positive_seconds("agent_timeout", agent_timeout)
         self._session: Session | None = None

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 POLICY = "policy"
 """The model's name in answers. Requests may name any."""
@@ -68,24 +69,28 @@ def read_request(body: bytes) -> ChatRequest:
     try:
         values = json.loads(body)
         messages = values["messages"]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadRequest("the body must be a JSON object with `messages`") from error
     for name, remedy in _NOT_SERVED.items():
         if values.get(name):
             raise BadRequest(f"`{name}` is not served; leave it out: {remedy}")
     if values.get("n") not in (None, 1):
         raise BadRequest(f"`n` must be 1, got {values['n']!r}; send several requests")
-    kind = (values.get("response_format") or {}).get("type", "text")
-    if kind != "text":
-        raise BadRequest(f"`response_format` must be text, got {kind!r}; ask for it in a message")
+    form = values.get("response_format")
+    if form not in (None, {"type": "text"}):
+        raise BadRequest(
+            f"`response_format` must be text, got {form!r:.80}; ask for it in a message"
+        )
     if not isinstance(messages, list) or not messages:
         raise BadRequest(f"`messages` must be a list of messages, got {messages!r:.80}")
     read = tuple(_read_message(message) for message in messages)
     if read[-1][0] == "assistant":
         raise BadRequest("the last of `messages` is the assistant's; end with a user's message")
-    stop = values.get("stop") or ()
-    stop = (stop,) if isinstance(stop, str) else tuple(str(text) for text in stop)
-    return ChatRequest(read, stop, bool(values.get("stream")))
+    stop = values.get("stop") or []
+    stop = [stop] if isinstance(stop, str) else stop
+    if not isinstance(stop, list) or not all(isinstance(text, str) and text for text in stop):
+        raise BadRequest(f"`stop` must be a text or several, none of them empty, got {stop!r:.80}")
+    return ChatRequest(read, tuple(stop), bool(values.get("stream")))
 
 
 def _read_message(message: Any) -> tuple[str, str]:
@@ -104,16 +109,16 @@ def _read_message(message: Any) -> tuple[str, str]:
     return str(message["role"]), content
 
 
-def answer(text: str, number: int) -> dict[str, Any]:
-    """Return the answer with a text, the `number`-th of its episode."""
+def answer(text: str) -> dict[str, Any]:
+    """Return the answer with a text."""
     choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     usage = dict.fromkeys(("prompt_tokens", "completion_tokens", "total_tokens"), 0)
-    return {**_head("chat.completion", number), "choices": [{"index": 0, **choice}], "usage": usage}
+    return {**_head("chat.completion"), "choices": [{"index": 0, **choice}], "usage": usage}
 
 
-def events(text: str, number: int) -> bytes:
+def events(text: str) -> bytes:
     """Return the answer with a text as server-sent events."""
-    head = _head("chat.completion.chunk", number)
+    head = _head("chat.completion.chunk")
     deltas = [({"role": "assistant", "content": text}, None), ({}, "stop")]
     chunks = [
         {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
@@ -122,9 +127,9 @@ def events(text: str, number: int) -> bytes:
     return b"".join(f"data: {line}\n\n".encode() for line in (*map(json.dumps, chunks), "[DONE]"))
 
 
-def _head(kind: str, number: int) -> dict[str, Any]:
+def _head(kind: str) -> dict[str, Any]:
     return {
-        "id": f"chatcmpl-{number}",
+        "id": f"chatcmpl-{uuid4().hex}",
         "object": kind,
         "created": int(time.time()),
         "model": POLICY,

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -96,6 +98,9 @@ def refusals() -> list[tuple[dict[str, Any], str]]:
         ({"messages": [HELLO], "tools": [{}]}, "`tools` is not served"),
         ({"messages": [HELLO], "n": 2}, "`n` must be 1, got 2"),
         ({"messages": [HELLO], "response_format": {"type": "json_object"}}, "must be text"),
+        ({"messages": [HELLO], "response_format": "json"}, "must be text, got 'json'"),
+        ({"messages": [HELLO], "stop": 5}, "`stop` must be a text or several"),
+        ({"messages": [HELLO], "stop": ["x", ""]}, "none of them empty, got ['x', '']"),
         ({"messages": [message("user", [image])]}, "reads text alone"),
         ({"messages": [message("critic", "a")]}, "one of the roles"),
         ({"messages": [message("user", None)]}, "`content` must be a text"),
@@ -181,6 +186,29 @@ def test_an_agent_whose_turns_are_spent_may_return_what_it_has_come_to() -> None
     assert info["truncated_by"] == "max_turns"
 
 
+class Impatient(ToyHarness):
+    """Asks twice at once, and returns without waiting for an answer."""
+
+    def run(self, task: TaskSpec, endpoint: Endpoint) -> float:
+        for _ in range(2):
+            threading.Thread(target=self.ask, args=(endpoint,), daemon=True).start()
+        time.sleep(0.3)  # until both have arrived
+        return 0.5
+
+    def ask(self, endpoint: Endpoint) -> None:
+        with suppress(Refused):
+            chat(endpoint, [HELLO])
+
+
+def test_the_result_of_an_agent_that_has_ended_counts_though_its_turns_are_spent() -> None:
+    env, before = Impatient(max_turns=1, agent_timeout=5.0), set(threading.enumerate())
+    env.reset(options={"task_id": 0})
+    for thread in set(threading.enumerate()) - before:
+        if thread.name == "agent":
+            thread.join(timeout=10)
+    assert env.step("a")[1:4] == (0.5, True, False)
+
+
 def test_the_agent_of_an_episode_that_is_left_is_refused() -> None:
     env, before = scripted(FIRST, SECOND), set(threading.enumerate())
     for _ in range(5):
@@ -231,6 +259,8 @@ def test_an_agent_that_does_nothing_has_failed() -> None:
         env.step("a")
 
 
-def test_the_format_is_the_agent_s() -> None:
+def test_the_format_and_the_instruction_are_the_agent_s() -> None:
     with pytest.raises(ValueError, match="the agent reads answers itself, got .*'react'"):
         Scripted(action_format="react")
+    with pytest.raises(ValueError, match="system_prompt would be ignored; leave it out"):
+        Scripted(system_prompt="Be brief.")
