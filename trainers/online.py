@@ -91,7 +91,7 @@ from trainers.trl_bridge.parts import (
     StateFile,
     UnusedBatch,
 )
-from trainers.trl_bridge.passes import add_gradient, split_into_passes
+from trainers.trl_bridge.passes import add_gradient, before_last_pass, split_into_passes
 from trainers.trl_bridge.run import RunMixin
 from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, learnable_order, mixture_order
 from wrappers.failures import Machinery
@@ -675,7 +675,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         *others, last = split_into_passes(inputs, max_rows, self.loss_type, self.accelerator)
         total: Any = 0.0
         for part in others:
-            with self.accelerator.no_sync(model):
+            with before_last_pass(model, self.accelerator):
                 loss = self.loss_of_pass(model, part)
                 add_gradient(loss, self.accelerator)
             total += loss.detach()

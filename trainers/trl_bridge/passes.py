@@ -90,6 +90,18 @@ def _part_of(batch: dict[str, Any], rows: list[int], loss_type: str) -> dict[str
     return trim_padding(part)
 
 
+@contextmanager
+def before_last_pass(model: Any, accelerator: Any) -> Iterator[None]:
+    """Leave gradients of processes apart, for the optimizer step goes on after this pass."""
+    ends_step = accelerator.sync_gradients
+    accelerator.sync_gradients = False  # else TRL's control of the entropy would take a step too
+    try:
+        with accelerator.no_sync(model):
+            yield
+    finally:
+        accelerator.sync_gradients = ends_step
+
+
 def add_gradient(loss: torch.Tensor, accelerator: Any) -> None:
     """Add the gradient of a pass's scalar loss, after which its optimizer step goes on."""
     if accelerator.distributed_type == DistributedType.DEEPSPEED:

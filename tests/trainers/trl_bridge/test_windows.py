@@ -96,6 +96,18 @@ def test_passes_are_bounded_in_tokens_and_change_no_gradient(
     assert entries[0] == pytest.approx(entries[1], abs=1e-5)
 
 
+def test_a_step_of_several_passes_is_one_step_of_the_control_of_the_entropy(
+    scripted: Callable[..., Scripted],
+) -> None:
+    trainer = scripted(
+        GIVEN, per_device_train_batch_size=PER_DEVICE, gradient_accumulation_steps=2, max_steps=2,
+        use_adaptive_entropy=True, entropy_coef=0.1, entropy_target=100.0, entropy_coef_delta=0.01,
+    )  # fmt: skip
+    trainer.train()
+    logged = [e["entropy_coef"] for e in trainer.state.log_history if "entropy_coef" in e]
+    assert logged == pytest.approx([0.11, 0.12])
+
+
 @pytest.mark.parametrize("critic", ["own", "shared", "head"])
 def test_passes_change_no_gradient_of_a_critic(
     critic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
