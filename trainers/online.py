@@ -174,6 +174,8 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     is_expert: torch.Tensor
     rewards_per_function: torch.Tensor
     _requested_at: int | None = None
+    _batch_in_step = (-1, 0)
+    """An optimizer step and the number of its last batch."""
     _buffered_inputs: list[dict[str, Any]] | None
 
     def __init__(
@@ -308,7 +310,6 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         evaluated = environments.rollout(policy)
         self.rollout.machinery = evaluated.machinery = self.machinery
         self.rollout.on_trajectory = evaluated.on_trajectory = self.heartbeat.count
-        self._batch_in_step = (-1, 0)
         self.player = self.make_player()
         self.machinery.on_outage = lambda: self.player.in_trainer(self.save_now)
         validation = self.validation = Validation(
@@ -440,6 +441,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
     @contextmanager
     def in_training(self) -> Iterator[None]:
         """Surround a whole training: however it ends, the episodes are written, and none played."""
+        self._batch_in_step = (-1, 0)  # one after another has the random numbers of the first
         try:
             yield
         finally:

@@ -178,6 +178,21 @@ def test_a_resumed_run_has_the_losses_of_the_uninterrupted_one(
     assert all(torch.equal(one, other) for one, other in weights)
 
 
+def test_a_trainer_that_has_trained_resumes_as_a_new_one_does(
+    trainer_in: Callable[..., AgentGRPOTrainer],
+) -> None:
+    """Its first training ends amid a batch, the checkpoint of step 2 behind one."""
+    trainer = trainer_in(
+        max_steps=5, num_iterations=2, gradient_accumulation_steps=1,
+        save_strategy="steps", save_steps=2, save_total_limit=3,
+    )  # fmt: skip
+    trainer.train()
+    whole, ids = losses(trainer), [one.traces[0].ids for one in trainer.trajectories]
+    trainer.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-2")
+    assert losses(trainer) == whole
+    assert [one.traces[0].ids for one in trainer.trajectories] == ids
+
+
 def test_muon_refuses_matrices_that_are_split(trainer_in: Callable[..., AgentGRPOTrainer]) -> None:
     trainer = trainer_in(optim="muon")
     assert type(trainer.create_optimizer()).__name__ == "MuonWithAdamW"

@@ -87,15 +87,17 @@ class UnusedBatch:
             _save({"step": step, "batches": batches, "use": use}, self._path(folder))
 
     def load(self, folder: Path | None) -> None:
-        """Give the trainer the saved batch, or warn where it does not fit."""
-        device = self._trainer.accelerator.device
+        """Give the trainer the saved batch or none, and warn where it does not fit."""
+        trainer, device = self._trainer, self._trainer.accelerator.device
+        # Of an earlier training, which may have ended amid a batch.
+        trainer._step, trainer._buffered_inputs = 0, None
         path = None if folder is None else self._path(folder)
         misfit = (
             "the unfinished batch of %s does not fit this run's batches or processes; "
             "episodes are played again"
         )
         if saved := _saved(path, self._use(), misfit, device=device):
-            self._trainer._step, self._trainer._buffered_inputs = saved["step"], saved["batches"]
+            trainer._step, trainer._buffered_inputs = saved["step"], saved["batches"]
 
 
 class Reference:
