@@ -106,7 +106,8 @@ def servable_base(model: Any) -> str | None:
         and all(is_whole(weight) for weight in model.parameters())
     )
     is_changed = getattr(base, "is_merged", False) or hasattr(base, "is_saved_beside")
-    return str(base.config._name_or_path) if is_plain and not is_changed else None
+    name = str(base.config._name_or_path)  # empty of a model that was made in memory
+    return name if name and is_plain and not is_changed else None
 
 
 def is_whole(weight: torch.Tensor) -> bool:

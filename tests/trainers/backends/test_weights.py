@@ -14,7 +14,12 @@ from torch.distributed.fsdp import fully_shard
 from transformers import AutoModelForCausalLM
 
 from tests.trainers.toys import make_model, make_tokenizer
-from trainers.backends.weights import named_weights, weight_shapes, weights_version
+from trainers.backends.weights import (
+    named_weights,
+    servable_base,
+    weight_shapes,
+    weights_version,
+)
 from trainers.models.loading import save_policy
 
 
@@ -84,6 +89,13 @@ def test_the_saved_model_is_the_trained_one(options: dict[str, Any], tmp_path: P
         save_policy(model, make_tokenizer(), tmp_path)
         found = AutoModelForCausalLM.from_pretrained(tmp_path)(ids).logits
     assert (found - expected).abs().max() < 1e-4
+
+
+def test_no_engine_can_read_the_base_of_an_adapter_on_a_model_made_in_memory() -> None:
+    model = adapted()
+    assert servable_base(model) is None
+    model.get_base_model().config._name_or_path = "org/base"
+    assert servable_base(model) == "org/base"
 
 
 def test_an_optimizer_step_and_a_loaded_checkpoint_make_a_new_version() -> None:
