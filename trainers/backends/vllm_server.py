@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 MOST_RESTARTS = 2
 """Restarts of the server within one batch of turns, after which the batch fails."""
 _NOT_THERE, _NOT_ALLOWED = 404, 405
+_COMPARED = 5
+"""Likeliest tokens that show whether logprobs are at the temperature."""
 _LOAD, _UNLOAD = "/v1/load_lora_adapter", "/v1/unload_lora_adapter"
 
 
@@ -233,7 +235,7 @@ class VLLMServerBackend:
             else:
                 self._folder.write(self._model, version)
                 from_first(self._give_folder)
-        from_first(lambda: self._name_weights(tag))
+        self._can_name_weights = from_first(lambda: self._name_weights(tag))
         self._tag, self._loaded_version = tag, version
 
     def has_weights(self) -> bool:
@@ -282,20 +284,23 @@ class VLLMServerBackend:
         return self._client.post("/v1/completions", body)["choices"][0]
 
     def _check_logprobs(self, prompt: list[int]) -> None:
-        """Compare the distance of the two likeliest tokens at two temperatures.
+        """Compare the distance of the likeliest tokens at two temperatures.
 
         At half the temperature it is twice as large, however sure of one of them the policy is.
+        Two may be equally likely, above all in bfloat16; a prompt after which all are is no proof.
         """
         if self._is_tempered is None:
             apart = []
             for temperature in (1.0, 0.5):
                 body = self._body(prompt, Sampling(1, temperature), 1)
-                answer = self._ask(lambda body=body: self._complete({**body, "logprobs": 2}))
+                body["logprobs"] = _COMPARED
+                answer = self._ask(lambda body=body: self._complete(body))
                 logprobs = answer["logprobs"]["top_logprobs"][0].values()
-                first, second, *_ = sorted(logprobs, reverse=True)
-                apart.append(first - second)
-            self._is_tempered = apart[1] > 1.5 * apart[0]
-        if not self._is_tempered:
+                likeliest = sorted(logprobs, reverse=True)[:_COMPARED]
+                apart.append(likeliest[0] - likeliest[-1])
+            if apart[0] > 0:
+                self._is_tempered = apart[1] > 1.5 * apart[0]
+        if self._is_tempered is False:
             raise ValueError(
                 f"{self._client.base_url} gives logprobs of the distribution before its "
                 f"temperature and cuts; start it with --logprobs-mode processed_logprobs"
@@ -339,7 +344,7 @@ class VLLMServerBackend:
         call = {"lora_name": name, "lora_path": str(self._adapter)}
         try:
             self._client.post(_LOAD, call, answers_text=True)
-            self._adapters.append(name)
+            self._adapters = [*(one for one in self._adapters if one != name), name]
             for old in self._adapters[:-KEPT_ADAPTERS]:
                 with suppress(RequestRefused):  # of a server that was restarted
                     self._client.post(_UNLOAD, {"lora_name": old}, answers_text=True)
@@ -352,8 +357,8 @@ class VLLMServerBackend:
                 f"{self._adapter}"
             ) from error
 
-    def _name_weights(self, tag: str) -> None:
-        """Drop the server's cache of older weights, and name the present ones.
+    def _name_weights(self, tag: str) -> bool:
+        """Drop the server's cache of older weights, and name the present ones, where it can.
 
         A restarted server has no name of them.
         """
@@ -366,12 +371,13 @@ class VLLMServerBackend:
         except ValueError as error:
             if getattr(error.__cause__, "status", None) != _NOT_THERE:
                 raise
-            self._can_name_weights = False
             logger.warning(
                 "%s has no /update_weight_version, as vLLM has from 0.31 on: if it is restarted in "
                 "training, it will sample from the weights that it starts with, unnoticed",
                 self._client.base_url,
             )
+            return False
+        return True
 
     def _send_again(self) -> None:
         assert self._loaded_version is not None
@@ -391,7 +397,11 @@ class VLLMServerBackend:
             )
         assert self._tag is not None
         if self._sends_adapters:
-            self._load_adapter(self._tag)
+            try:
+                self._load_adapter(self._tag)
+            except EnvFailure:
+                if not self.has_weights():  # else another process was faster
+                    raise
             return
         name = self._tag.partition(".")[0]
         present = str(self._present_tag())

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -142,6 +142,20 @@ def test_a_policy_that_is_sure_of_its_first_token_is_no_server_without_a_tempera
             backend_of(server).generate(prompts_of(5), Sampling(2, 0.7), keys=[0])
 
 
+@pytest.mark.parametrize("num_equal", [2, 258])
+def test_a_policy_of_equally_likely_tokens_is_no_server_without_a_temperature(
+    num_equal: int,
+) -> None:
+    """Logits of bfloat16 are often equal."""
+    model, (prompt,) = make_model(), prompts_of(5)
+    with torch.no_grad():
+        order = model(torch.tensor([prompt])).logits[0, -1].argsort(descending=True)
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.clone())
+        model.lm_head.weight[order[:num_equal]] = model.lm_head.weight[order[0]].clone()
+    with serving(answers_of(model)) as server:
+        assert backend_of(server).generate([prompt], Sampling(2, 0.7), keys=[0])
+
+
 def test_trained_weights_go_through_the_folder_once_per_change(tmp_path: Path) -> None:
     model = make_model()
     with serving(Served().answers) as server:
@@ -205,6 +219,23 @@ def test_a_server_that_cannot_tell_its_weights_is_warned_of(
         backend.sync_weights(0)
         assert backend.generate(prompts_of(5), Sampling(2), keys=[0])
     assert "has no /update_weight_version" in caplog.text
+
+
+def test_no_process_asks_a_server_for_a_name_that_it_cannot_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results: list[Any] = []
+
+    def in_first(work: Callable[[], Any]) -> Any:
+        results.append(work())
+        return results[-1]
+
+    with serving(Served(tells=False).answers) as server:
+        for run in (in_first, lambda _work: results.pop(0)):
+            monkeypatch.setattr("trainers.backends.vllm_server.from_first", run)
+            backend = backend_of(server, model=trained(), weights_dir=str(tmp_path))
+            backend.sync_weights(0)
+            assert backend.generate(prompts_of(5), Sampling(2), keys=[0])
 
 
 def test_a_server_that_cannot_take_weights_is_told_how_it_must_be_started(tmp_path: Path) -> None:
@@ -347,6 +378,28 @@ def test_a_server_that_was_restarted_gets_the_adapter_again(tmp_path: Path) -> N
         served.restart_at = served.num_answers + 1
         with pytest.raises(EnvFailure, match="restarted within a batch"):
             backend.sample(prompts, Sampling(9), seeds=[0, 1], restarts=0)
+
+
+def test_processes_that_load_an_adapter_again_have_it_however_often_and_whoever_is_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, prompts = make_folder(tmp_path / "base"), prompts_of(5)
+    served, load = ServedAdapters(folder), ServedAdapters.load
+
+    def load_once(body: dict[str, Any]) -> Any:
+        if body.get("lora_name") in served.adapters:
+            return Failure(400, '{"message": "The lora adapter has already been loaded."}')
+        return load(served, body)
+
+    served.answers["/v1/load_lora_adapter"] = load_once
+    with serving(served.answers) as server:
+        backend = backend_of(server, model=adapted(folder), weights_dir=str(tmp_path / "weights"))
+        backend.sync_weights(0)
+        monkeypatch.setattr("trainers.backends.vllm_server.is_spread", lambda: True)
+        for _ in range(3):
+            served.adapters.clear()
+            assert backend.generate(prompts, Sampling(2), keys=[0])
+        backend._send_alone()  # another process has loaded it since this one has looked
 
 
 @pytest.mark.parametrize(
