@@ -9,7 +9,7 @@ from transformers import TrainerCallback
 
 from agentgym_envs.core.text import counted
 from trainers.models.loading import describe_policy
-from trainers.options.arguments import EnvArguments, EvaluationArguments
+from trainers.options.arguments import EnvArguments
 from trainers.runs.success import final_success
 from trainers.tokens.chat import ChatFormat
 
@@ -50,17 +50,19 @@ def print_plan(title: str, plan: Plan) -> None:
     print("\n".join([title, *lines]), flush=True)
 
 
-def evaluation_plan(args: Any, *, num_tasks: int, samples: int, split: str) -> str:
+def evaluation_plan(trainer: Any, split: str) -> str:
     """Return when evaluations play which tasks, or an empty string without any."""
+    args, validation = trainer.args, trainer.validation
     if args.eval_strategy == "no":
         return ""
     when = "after every epoch"
     if args.eval_strategy == "steps":
-        when = f"every {args.eval_steps:g} steps and at the end"
+        every = int(trainer.state.eval_steps)  # an option below 1 is a share of all steps
+        when = f"every {'step' if every == 1 else f'{every} steps'} and at the end"
     when = f"at the start, {when}" if args.eval_on_start else when
-    each = "" if samples == 1 else f", {samples} episodes each"
+    each = "" if validation.samples == 1 else f", {validation.samples} episodes each"
     before = "" if args.eval_on_start else f"; {MEASURES_BEFORE} before the first step too"
-    return f"{when} on {counted(num_tasks, 'task')} of {split}{each}{before}"
+    return f"{when} on {counted(len(validation.tasks()), 'task')} of {split}{each}{before}"
 
 
 def _evaluated(args: EnvArguments) -> str:
@@ -130,7 +132,7 @@ def algorithm_title(trainer: Any) -> str:
 def online_plan(trainer: Any) -> Plan:
     """Return the plan of a trainer that plays while it learns."""
     args, environments = trainer.args, trainer.task_environments
-    _, rollout, evaluation, rewards = trainer.run_options
+    _, rollout, _, rewards = trainer.run_options
     split = environments.args.split
     tasks = trainer.train_dataset
     num_tasks = len(tasks) if hasattr(tasks, "__len__") else None
@@ -157,16 +159,11 @@ def online_plan(trainer: Any) -> Plan:
         "history": history_plan(trainer.processing_class),
         "batch": f"{batch} episodes {per_batch}: {counted(batch // args.num_generations, 'task')} "
         f"x {args.num_generations}{experts}; {rate_plan(args)}",
-        "measured": evaluation_plan(
-            args,
-            num_tasks=len(trainer.eval_dataset or ()),
-            samples=evaluation.eval_samples,
-            split=_evaluated(environments.args),
-        ),
+        "measured": evaluation_plan(trainer, _evaluated(environments.args)),
     }
 
 
-def offline_plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str) -> Plan:
+def offline_plan(trainer: Any, trained_on: str) -> Plan:
     """Return the plan of a trainer on saved episodes."""
     args = trainer.args
     per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size
@@ -183,10 +180,6 @@ def offline_plan(trainer: Any, evaluation: EvaluationArguments, trained_on: str)
     if args.eval_strategy != "no":
         environments = trainer.task_environments
         names, split = ", ".join(environments.names.values()), _evaluated(environments.args)
-        plan["measured"] = evaluation_plan(
-            args,
-            num_tasks=len(trainer.validation.tasks()),
-            samples=evaluation.eval_samples,
-            split=split if names == trained_on else f"{names} ({split})",
-        )
+        split = split if names == trained_on else f"{names} ({split})"
+        plan["measured"] = evaluation_plan(trainer, split)
     return plan

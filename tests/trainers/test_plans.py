@@ -55,6 +55,13 @@ def test_a_run_says_policy_tasks_batch_and_steps(
     assert before == "  before training  not measured; --eval_on_start true does that"
 
 
+def test_a_share_of_all_steps_is_said_in_steps(
+    trainer_in: Callable[..., Any], capsys: Printed
+) -> None:
+    trainer_in(eval_strategy="steps", eval_steps=0.6, max_steps=3).train()
+    assert "  measured  every 2 steps and at the end on 2 tasks" in capsys.readouterr().out
+
+
 def test_the_end_says_which_weights_are_left_and_what_success_was_before(
     trainer_in: Callable[..., Any], capsys: Printed
 ) -> None:
@@ -68,7 +75,7 @@ def test_the_end_says_which_weights_are_left_and_what_success_was_before(
     ]
     trainer.train()
     said = capsys.readouterr().out
-    assert "  measured  at the start, every 1 steps and at the end on 2 tasks of validation" in said
+    assert "  measured  at the start, every step and at the end on 2 tasks of validation" in said
     assert said.endswith(
         "GRPO: ended after step 2 with the weights of step 1, the best by eval_success\n"
         "  measured         success 100.0% (34.2% to 100.0%), fresh episodes of these weights\n"

@@ -64,7 +64,7 @@ def watch_by_playing(
     trainer.run_options = [*env_options, rollout, evaluation, TrainedOn(trained_on)]
     trainer.max_outage = rollout.failure_rules.max_outage
     keep_records(trainer, configs=trainer.run_options)
-    plan = partial(offline_plan, trainer, evaluation, ", ".join(trained_on))
+    plan = partial(offline_plan, trainer, ", ".join(trained_on))
     trainer.add_callback(Announcement(algorithm_title(trainer), plan))
     show_progress(trainer)
     if environments is None:
