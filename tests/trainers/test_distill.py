@@ -399,6 +399,14 @@ def test_a_stronger_teachers_habits_are_learned(make: Make) -> None:
     ("options", "problem"),
     [
         ({"teacher_model_name_or_path": "self"}, "make the policy its own teacher"),
+        (
+            {
+                "teacher_model_name_or_path": "self",
+                "teacher_knows": "expert",
+                "teacher_model_revision": "v2",
+            },
+            "teacher_model_revision=v2 is of a hub, got the teacher self",
+        ),
         ({"invalid_action_penalty": 0.1}, "the teacher's log-probabilities are the credit"),
         ({"scale_rewards": "none"}, "the teacher's log-probabilities are the credit"),
         ({"expert_episodes": 1}, "the teacher's log-probabilities are the credit"),
@@ -424,5 +432,9 @@ def test_a_teacher_is_needed_of_the_policys_tokens_and_an_expert_where_it_knows_
         make(teacher_model_name_or_path="tiny")
     with pytest.raises(UsageError, match="`teacher_knows` needs an expert for all tasks"):
         make(env=LONE_ID, teacher_knows="expert")
+    model = make_model()
+    with pytest.raises(UsageError, match="has weights of the policy itself.*copy.deepcopy"):
+        make(model=model, teacher=model)
+    assert all(weight.requires_grad for weight in model.parameters())
     with pytest.raises(TypeError, match="model must be .* got 'a teacher'"):
         make(teacher="a teacher")

@@ -588,6 +588,12 @@ class AgentDistillConfig(AgentOnlineConfig):
                 "own teacher, whose log-ratios are 0; pass teacher_knows='expert', or name another "
                 "model"
             )
+        has_revisions = self.teacher_model_name_or_path != SELF and not self.has_served_teacher
+        if self.teacher_model_revision != "main" and not has_revisions:
+            raise ValueError(
+                f"teacher_model_revision={self.teacher_model_revision} is of a hub, got the teacher "
+                f"{self.teacher_model_name_or_path}; leave it out"
+            )
         if self.has_served_teacher:
             self.teacher_model_name_or_path = hide_address(str(self.teacher_model_name_or_path))
             if self.temperature != 1:

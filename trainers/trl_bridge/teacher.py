@@ -86,8 +86,8 @@ def open_teacher(trainer: Any, given: Any = None) -> Teacher:
 
     Raises:
         TypeError: `given` is no model.
-        UsageError: no teacher is named, its tokens are others than the policy's, or the policy is
-            split among processes.
+        UsageError: no teacher is named, its tokens are others than the policy's, it is the policy
+            itself, or the policy is split among processes.
     """
     args = trainer.args
     name = args.teacher_model_name_or_path
@@ -119,6 +119,11 @@ def open_teacher(trainer: Any, given: Any = None) -> Teacher:
         theirs, own = tokenizer.get_vocab(), trainer.processing_class.get_vocab()
         _check_tokens(name, all(theirs.get(token) == id_ for token, id_ in own.items()))
     check_loaded(model)
+    if not {*model.parameters()}.isdisjoint(trainer.model.parameters()):
+        raise UsageError(
+            "teacher has weights of the policy itself, which training changes; pass a copy of the "
+            "model (copy.deepcopy), or teacher_model_name_or_path='self' for the policy as it is"
+        )
     model.requires_grad_(False).eval()
     # As TRL prepares its reference, which is scored in the same passes.
     add_fused_lm_head(
