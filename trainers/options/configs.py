@@ -591,8 +591,8 @@ class AgentDistillConfig(AgentOnlineConfig):
         has_revisions = self.teacher_model_name_or_path != SELF and not self.has_served_teacher
         if self.teacher_model_revision != "main" and not has_revisions:
             raise ValueError(
-                f"teacher_model_revision={self.teacher_model_revision} is of a hub, got the teacher "
-                f"{self.teacher_model_name_or_path}; leave it out"
+                f"teacher_model_revision={self.teacher_model_revision} is of a hub, got the "
+                f"teacher {self.teacher_model_name_or_path}; leave it out"
             )
         if self.has_served_teacher:
             self.teacher_model_name_or_path = hide_address(str(self.teacher_model_name_or_path))
