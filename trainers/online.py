@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
+from functools import partial
 from math import nan
 from pathlib import Path
 from statistics import fmean
@@ -91,7 +92,7 @@ from trainers.trl_bridge.parts import (
     StateFile,
     UnusedBatch,
 )
-from trainers.trl_bridge.passes import add_gradient, before_last_pass, split_into_passes
+from trainers.trl_bridge.passes import add_gradient, split_into_passes
 from trainers.trl_bridge.run import RunMixin
 from trainers.trl_bridge.sampler import DrawnOrder, EpochOrder, learnable_order, mixture_order
 from wrappers.failures import Machinery
@@ -677,10 +678,7 @@ class OnlineTrainer(RunMixin, GRPOTrainer):  # type: ignore[misc]
         *others, last = split_into_passes(inputs, max_rows, self.loss_type, self.accelerator)
         total: Any = 0.0
         for part in others:
-            with before_last_pass(model, self.accelerator):
-                loss = self.loss_of_pass(model, part)
-                add_gradient(loss, self.accelerator)
-            total += loss.detach()
+            total += add_gradient(partial(self.loss_of_pass, model, part), model, self.accelerator)
         return self.loss_of_pass(model, last) + total
 
     def loss_of_pass(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:

@@ -7,8 +7,8 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -170,33 +170,35 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a chat completion."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        try:
-            if not self.path.endswith("/chat/completions"):
-                raise self._not_found()
-            session = self._session()
+        with self._refusing():
+            session = self._session("/chat/completions")
             request = read_request(body)
             text = session.ask(request)
-        except BadRequest as error:
-            self._send(error.status, json.dumps(error.to_json()).encode())
-            return
-        if request.stream:
-            self._send(200, events(text), kind="text/event-stream")
-        else:
-            self._send(200, json.dumps(answer(text)).encode())
+            if request.stream:
+                self._send(200, events(text), kind="text/event-stream")
+            else:
+                self._send_json(200, answer(text))
 
     def do_GET(self) -> None:
         """List the one model."""
-        try:
-            if not self.path.endswith("/models"):
-                raise self._not_found()
-            self._session()
-        except BadRequest as error:
-            self._send(error.status, json.dumps(error.to_json()).encode())
-            return
-        model = {"id": POLICY, "object": "model", "created": 0, "owned_by": "agentgym"}
-        self._send(200, json.dumps({"object": "list", "data": [model]}).encode())
+        with self._refusing():
+            self._session("/models")
+            model = {"id": POLICY, "object": "model", "created": 0, "owned_by": "agentgym"}
+            self._send_json(200, {"object": "list", "data": [model]})
 
-    def _session(self) -> Session:
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Send the refusal of a request that cannot be answered."""
+        try:
+            yield
+        except BadRequest as error:
+            self._send_json(error.status, error.to_json())
+
+    def _session(self, path: str) -> Session:
+        """Return the session of a request to a path."""
+        if not self.path.endswith(path):
+            message = f"there is no {self.path}; there are /v1/chat/completions and /v1/models"
+            raise BadRequest(message, status=404, code="not_found")
         key = (self.headers.get("Authorization") or "").removeprefix("Bearer ").strip()
         session = self.server.sessions.get(key)
         if session is None:
@@ -207,11 +209,10 @@ class _Handler(BaseHTTPRequestHandler):
             )
         return session
 
-    def _not_found(self) -> BadRequest:
-        message = f"there is no {self.path}; there are /v1/chat/completions and /v1/models"
-        return BadRequest(message, status=404, code="not_found")
+    def _send_json(self, status: int, value: dict[str, Any]) -> None:
+        self._send(status, json.dumps(value).encode(), kind="application/json")
 
-    def _send(self, status: int, body: bytes, *, kind: str = "application/json") -> None:
+    def _send(self, status: int, body: bytes, *, kind: str) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -23,6 +23,8 @@ from trainers.trl_bridge.layout import Sizes
 
 IGNORED = -100
 """The label of a token that is not trained on, or not scored."""
+SEQUENCES = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
+"""Keys of TRL's batch: the tensors of the rows' tokens."""
 _MEAN_OVER_TOKENS_THEN_ROWS = ("grpo", "sapo")
 _SUM_OVER_TOKENS_MEAN_OVER_ROWS = ("dr_grpo", "luspo")
 
@@ -114,14 +116,12 @@ def make_rows(
     traces: list[TokenTrace | None] = []
     episode_of_row: list[int] = []
     for index, trajectory in enumerate(trajectories):
-        own_traces: list[TokenTrace | None] = []
-        if trajectory.status != "failed":
-            own_traces += _with_actions(trajectory)
-        if mask_truncated and trajectory.status == "truncated":
+        own_traces = [trace for trace in trajectory.traces if any(trace.action_mask)]
+        is_masked = mask_truncated and trajectory.status == "truncated"
+        if trajectory.status == "failed" or is_masked:
             own_traces = []
-        for trace in own_traces or [None]:
-            traces.append(trace)
-            episode_of_row.append(index)
+        traces += own_traces or [None]
+        episode_of_row += [index] * max(len(own_traces), 1)
     while len(traces) % multiple_of or len(traces) < at_least:
         traces.append(None)
         episode_of_row.append(-1)
@@ -133,10 +133,6 @@ def make_rows(
         "env_mask": [row.action_mask for row in rows],
     }
     return Rows(columns, episode_of_row, traces)
-
-
-def _with_actions(trajectory: Trajectory) -> list[TokenTrace]:
-    return [trace for trace in trajectory.traces if any(trace.action_mask)]
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,11 @@ from torch import nn
 from transformers import TrainerCallback
 
 from trainers.models.critic import STATE_FILE, Critic, clipped_value_loss, get_backbone
-from trainers.trl_bridge.batch import padded, trim_padding
+from trainers.trl_bridge.batch import SEQUENCES, padded, trim_padding
 from trainers.trl_bridge.layout import Layout
 from trainers.trl_bridge.passes import pass_layout, sampling_mode
 
 logger = logging.getLogger(__name__)
-
-_SEQUENCES = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
 
 
 class CriticMixin:
@@ -79,7 +77,7 @@ class CriticMixin:
         # Rows of like length come together, so that little is padding.
         order = torch.argsort(lengths, descending=True, stable=True)
         for chunk in order.split(self.args.per_device_train_batch_size):
-            rows = trim_padding({key: batch[key][chunk] for key in _SEQUENCES})
+            rows = trim_padding({key: batch[key][chunk] for key in SEQUENCES})
             width = rows["completion_ids"].size(1)
             values[chunk, :width] = self._known_values(rows)
         return values

@@ -18,6 +18,7 @@ from trainers.credit.importance import importance_weights, shaped_probabilities
 from trainers.options.checks import check_correction
 from trainers.tokens.generation import Sampling
 from trainers.trl_bridge.batch import (
+    SEQUENCES,
     EpisodeBatch,
     has_signal,
     is_mean_over_rows,
@@ -73,11 +74,6 @@ class PolicyLoss:
         self._policy_loss_step = 0
         """The optimizer step of the last entry of `policy_loss`."""
 
-    @property
-    def observation_loss_weight(self) -> float:
-        """The weight, 0 where the config has no such option."""
-        return float(getattr(self._trainer.args, "observation_loss_weight", 0.0))
-
     # A batch ------------------------------------------------------------------------------------
 
     def weigh(
@@ -123,7 +119,8 @@ class PolicyLoss:
 
         Episodes without a reward have none.
         """
-        if not self.observation_loss_weight:
+        trainer, weight = self._trainer, self._trainer.args.observation_loss_weight
+        if not weight:
             return
         row = episodes.episode_of_row
         counted = (row >= 0) & episodes.counted[row.clamp(min=0)]
@@ -132,9 +129,8 @@ class PolicyLoss:
         observed = observed.float() * (counted & has_turns)[:, None]
         total = episodes.reduce_sum(observed.sum()).clamp(min=1.0)
         # Gradients are averaged over processes and micro-batches; this makes a mean over tokens.
-        trainer = self._trainer
         share = trainer.accelerator.num_processes * trainer.args.steps_per_generation / total
-        batch[OBSERVATION_WEIGHTS] = observed * share * self.observation_loss_weight
+        batch[OBSERVATION_WEIGHTS] = observed * share * weight
 
     # A pass -------------------------------------------------------------------------------------
 
@@ -152,7 +148,7 @@ class PolicyLoss:
             has_kl
             or trainer._entropy_bonus_enabled
             or self.has_terms_of_micro_batches
-            or self.observation_loss_weight != 0.0
+            or trainer.args.observation_loss_weight != 0.0
         )
 
     def is_without_gradient(self, inputs: dict[str, Any]) -> bool:
@@ -363,13 +359,7 @@ class PolicyMeasures:
 
     def entropies_of(self, batch: dict[str, Any]) -> torch.Tensor:
         """Return (R, T) nats, the entropy of each completion token's distribution."""
-        entropies: torch.Tensor = self._pass_over(
-            batch["prompt_ids"],
-            batch["prompt_mask"],
-            batch["completion_ids"],
-            batch["completion_mask"],
-        )[1]
-        return entropies
+        return self._pass_over(batch)[1]
 
     def logps_by(
         self,
@@ -384,12 +374,11 @@ class PolicyMeasures:
             batch: TRL's padded tensors.
             prompts: the ids that the model reads in place of the R prompts.
         """
-        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
-        prompt_ids, prompt_mask, ids, mask = (batch[name] for name in names)
         if prompts is not None:
-            tensors = [prompt_ids.new_tensor(prompt) for prompt in prompts]
+            tensors = [batch["prompt_ids"].new_tensor(prompt) for prompt in prompts]
             prompt_ids, prompt_mask = padded(tensors, "left")
-        return self._pass_over(prompt_ids, prompt_mask, ids, mask, model=model)[0]
+            batch = {**batch, "prompt_ids": prompt_ids, "prompt_mask": prompt_mask}
+        return self._pass_over(batch, model=model)[0]
 
     def answer_probabilities(
         self,
@@ -427,9 +416,8 @@ class PolicyMeasures:
         size = self._trainer.args.per_device_train_batch_size
         for first in range(0, len(owners), size):
             chunk = slice(first, first + size)
-            logps = self._pass_over(
-                *padded(prefixes[chunk], "left"), *padded(answers[chunk], "right")
-            )[0]
+            tensors = *padded(prefixes[chunk], "left"), *padded(answers[chunk], "right")
+            logps = self._pass_over(dict(zip(SEQUENCES, tensors, strict=True)))[0]
             for index, owner in enumerate(owners[chunk], first):
                 answer_logps = logps[index - first, starts[index] : len(answers[index])]
                 probabilities[owner].append(answer_logps.double().mean().exp().item())
@@ -474,31 +462,22 @@ class PolicyMeasures:
         The sampled ones are of another distribution where tokens were left out, and of another
         policy where batches are prefetched.
         """
-        names = ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")
-        logps: torch.Tensor
-        if "old_per_token_logps" in batch:
-            logps = batch["old_per_token_logps"]
-        elif Sampling.from_args(self._trainer.args).is_cut or self._trainer.max_staleness:
-            logps = self._pass_over(*(batch[name] for name in names))[0]
-        else:
-            logps = batch["sampling_per_token_logps"]
+        logps: torch.Tensor = batch.get("old_per_token_logps", batch["sampling_per_token_logps"])
+        is_other = Sampling.from_args(self._trainer.args).is_cut or self._trainer.max_staleness
+        if is_other and "old_per_token_logps" not in batch:
+            logps = self._pass_over(batch)[0]
         return logps
 
     @torch.no_grad()
     def _pass_over(
-        self,
-        prompt_ids: torch.Tensor,
-        prompt_mask: torch.Tensor,
-        ids: torch.Tensor,
-        mask: torch.Tensor,
-        *,
-        model: torch.nn.Module | None = None,
+        self, batch: dict[str, Any], *, model: torch.nn.Module | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return (R, T) log-probabilities and entropies of the last T columns.
+        """Return (R, T) log-probabilities and entropies of a batch's completion tokens.
 
         The policy's, or the log-probabilities of another model alone.
         """
         trainer = self._trainer
+        prompt_ids, prompt_mask, ids, mask = (batch[name] for name in SEQUENCES)
         with sampling_mode(trainer.model):
             logps, entropies, _ = trainer._get_per_token_logps_and_entropies(
                 trainer.model if model is None else model,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ Logged = dict[str, list[float]]
 Values = Mapping[str, torch.Tensor]
 """(B, T) by the metric's name."""
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
 MEANS = (
     *("kl", "entropy", "cispo_clip_ratio", "vespo/phi_seq_mean"),
     *(f"clip_ratio/{name}" for name in ("low_mean", "high_mean", "region_mean")),
@@ -47,9 +49,9 @@ class TokenMetrics:
         mask: torch.Tensor,
         *,
         mean: Values,
-        smallest: Values | None = None,
-        largest: Values | None = None,
-        trl_metrics: Mapping[str, float] | None = None,
+        smallest: Values = _NONE,
+        largest: Values = _NONE,
+        trl_metrics: Mapping[str, float] = _NONE,
     ) -> None:
         """Add the tokens of a pass.
 
@@ -61,7 +63,7 @@ class TokenMetrics:
             largest: values to log the largest of.
             trl_metrics: TRL's own metrics of the tokens of this pass, of all processes.
         """
-        counts, trl_metrics = mask != 0, trl_metrics or {}
+        counts = mask != 0
         sums = [*(of[counts].float().sum() for of in mean.values()), counts.float().sum()]
         *totals, count = self._accelerator.reduce(torch.stack(sums), reduction="sum").tolist()
         self._add_means(
@@ -72,9 +74,9 @@ class TokenMetrics:
             },
             count,
         )
-        ends = self._extremes(counts, smallest or {}, largest or {})
+        ends = self._extremes(counts, smallest, largest)
         for name, value in {**ends, **_without_nan(trl_metrics, SMALLEST, LARGEST)}.items():
-            choose = min if name == SMALLEST or name in (smallest or {}) else max
+            choose = min if name == SMALLEST or name in smallest else max
             logged[name] = [choose([*logged.get(name, []), value])]
 
     def _add_means(self, logged: Logged, totals: Mapping[str, float], count: float) -> None:

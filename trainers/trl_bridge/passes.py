@@ -90,26 +90,24 @@ def _part_of(batch: dict[str, Any], rows: list[int], loss_type: str) -> dict[str
     return trim_padding(part)
 
 
-@contextmanager
-def before_last_pass(model: Any, accelerator: Any) -> Iterator[None]:
-    """Leave gradients of processes apart, for the optimizer step goes on after this pass."""
+def add_gradient(
+    compute_loss: Callable[[], torch.Tensor], model: Any, accelerator: Any
+) -> torch.Tensor:
+    """Add the gradient of a pass, after which its optimizer step goes on, and return its loss."""
     ends_step = accelerator.sync_gradients
     accelerator.sync_gradients = False  # else TRL's control of the entropy would take a step too
     try:
         with accelerator.no_sync(model):
-            yield
+            loss = compute_loss()
+            if accelerator.distributed_type == DistributedType.DEEPSPEED:
+                # As in `Trainer.training_step`, but for the step that DeepSpeed would take.
+                engine = accelerator.deepspeed_engine_wrapped
+                engine.backward(loss, sync_gradients=False, scale_wrt_gas=False)
+            else:
+                accelerator.backward(loss)
     finally:
         accelerator.sync_gradients = ends_step
-
-
-def add_gradient(loss: torch.Tensor, accelerator: Any) -> None:
-    """Add the gradient of a pass's scalar loss, after which its optimizer step goes on."""
-    if accelerator.distributed_type == DistributedType.DEEPSPEED:
-        # As in `Trainer.training_step`, but for the step that DeepSpeed would take.
-        engine = accelerator.deepspeed_engine_wrapped
-        engine.backward(loss, sync_gradients=False, scale_wrt_gas=False)
-    else:
-        accelerator.backward(loss)
+    return loss.detach()
 
 
 def compact_logprobs(
