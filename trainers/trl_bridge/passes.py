@@ -93,7 +93,7 @@ def _part_of(batch: dict[str, Any], rows: list[int], loss_type: str) -> dict[str
 def add_gradient(
     compute_loss: Callable[[], torch.Tensor], model: Any, accelerator: Any
 ) -> torch.Tensor:
-    """Add the gradient of a pass, after which its optimizer step goes on, and return its loss."""
+    """Add the gradient of a pass before a micro-batch's last, and return its scalar loss."""
     ends_step = accelerator.sync_gradients
     accelerator.sync_gradients = False  # else TRL's control of the entropy would take a step too
     try:
