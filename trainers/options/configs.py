@@ -495,7 +495,6 @@ class AgentPPOConfig(AgentOnlineConfig):
     output_dir: str | None = option("runs/ppo", "Where checkpoints, logs and the model go.")
     num_generations: int | None = option(1, "Episodes per task in a batch.")
     num_iterations: int = option(2, "Times that each batch of episodes is trained on.")
-    loss_type: str = option("dapo", "How token losses are averaged: over the batch's tokens.")
     critic: str = option(
         "own",
         "A backbone of its own (own), a head on the policy's that trains both (shared), or a head"
