@@ -56,8 +56,10 @@ class _Request:
 
     deadline = None
 
-    def __init__(self, future: Future[tuple[Answer, int]], cancelled: Event) -> None:
-        self.started = time.monotonic()
+    def __init__(
+        self, future: Future[tuple[Answer, int]], cancelled: Event, started: float
+    ) -> None:
+        self.started = started
         self.future = future
         self._cancelled = cancelled
         self._wakeup: WakeupPipe | None = None
@@ -194,11 +196,11 @@ class APIPolicy(Policy):
         }
         body = {name: value for name, value in body.items() if value is not None}
         key = request_key(seed, episode.key, turn, body)
-        cancelled = Event()
+        cancelled, started = Event(), time.monotonic()  # before an answer can be there
         if (cached := self.ledger.find(key)) is not None:
             future: Future[tuple[Answer, int]] = Future()
             future.set_result((cached, 0))
-            conversation.request = _Request(future, cancelled)
+            conversation.request = _Request(future, cancelled, started)
             return
 
         def read(answer: Any) -> Answer:
@@ -214,7 +216,7 @@ class APIPolicy(Policy):
         future = self._client.submit(
             "/chat/completions", body, begin=self.ledger.check, read=read, cancelled=cancelled
         )
-        conversation.request = _Request(future, cancelled)
+        conversation.request = _Request(future, cancelled, started)
 
     def _priced(self, answer: Answer) -> Answer:
         counts = answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens
