@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     entries = {
         ground: [(ground, variant, seed) for seed in options.seeds for variant in chosen]
-        for ground in getattr(options, "env", study.grounds)
+        for ground in options.env
         if (chosen := [name for name in study.variants_on(ground) if name in options.variants])
     }
     if not options.table_only:
@@ -91,8 +91,7 @@ def _parser(study: Study) -> OptionParser:
     parser = OptionParser(prog=f"python -m lab.studies {study.name}", description=study.question)
     parser.add_argument("--out", default=f"runs/study_{study.name}", help="the study's folder")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(study.seeds))
-    if len(study.grounds) > 1:
-        parser.add_argument("--env", nargs="+", choices=study.grounds, default=list(study.grounds))
+    parser.add_argument("--env", nargs="+", choices=study.grounds, default=list(study.grounds))
     names = list(study.variants)
     parser.add_argument("--variants", nargs="+", choices=names, default=names)
     if study.is_given_its_start:
