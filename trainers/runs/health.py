@@ -139,6 +139,15 @@ SYMPTOMS = (
         smallest_jump=0.5,
     ),
     Symptom(
+        "entropy",
+        (5.0,),
+        "entropy rose to {value:.3g} nats per token, from a median of {usual:.2g} before, so "
+        "sampled texts turn into noise",
+        "Set --entropy_coef to 0 or far lower: where all returns of a batch are equal, the bonus "
+        "is all that the optimizer follows. Without one, lower --learning_rate",
+        smallest_jump=1.0,
+    ),
+    Symptom(
         "grad_norm",
         (10.0, 100.0),
         "grad_norm jumped to {value:.3g}, from a median of {usual:.2g} before",
