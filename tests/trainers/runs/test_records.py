@@ -288,7 +288,7 @@ def warned_at(metric: str, values: Sequence[float], caplog: pytest.LogCaptureFix
         ("kl", [0.0] + [0.015] * 9 + [24494.0], [10]),
         ("kl", [1e-4 * n**2 for n in range(150)], []),
         ("kl", [-0.01, 0.02] * 9 + [3.0], [18]),  # k1 has either sign
-        # `lab.studies protection --variants entropy --seeds 0`, which ended in noise.
+        # `lab.studies protection` with --entropy_coef 0.01, seed 0, which ended in noise.
         ("entropy", [0.08, 0.08, 0.11, 0.25, 0.61, 1.28, 3.89, 6.03], [5]),
         ("entropy", [0.05] * 9 + [0.6], []),
     ],
