@@ -31,9 +31,8 @@ def summarize(
 ) -> EvalResult:
     """Turn the episodes of an evaluation into an `EvalResult`, whose fields the arguments are.
 
-    Of several seeds each has as many of the episodes, in their order.
-
-    The cost of all answers, those of repeated episodes included, is by default the sum over turns.
+    Of several seeds each has as many of the episodes, in their order. The cost of all answers,
+    those of repeated episodes included, is by default the sum over turns.
 
     Raises:
         UsageError: there is no episode with a score.
@@ -51,10 +50,7 @@ def summarize(
         for rates in (Tally.success, Tally.score)
     )
     finished = [t for t in trajectories if t.status != "failed"]
-    environments = {}
-    if len(groups) > 1:
-        names = distinct_names(groups)
-        environments = {names[env_id]: _environment(group) for env_id, group in groups.items()}
+    environments = _environments(groups)
     return EvalResult(
         policy=policy,
         n_tasks=len(total.successes),
@@ -110,6 +106,14 @@ def _panels(episodes: Sequence[Trajectory]) -> tuple[PanelTasks, ...]:
         PanelTasks(*place, {name: list(ids) for name, ids in subtasks.items()})
         for place, subtasks in parts.items()
     )
+
+
+def _environments(groups: dict[str, list[Trajectory]]) -> dict[str, EnvironmentResult]:
+    """Return the results of several environments by short name, and none of a single one."""
+    if len(groups) == 1:
+        return {}
+    names = distinct_names(groups)
+    return {names[env_id]: _environment(group) for env_id, group in groups.items()}
 
 
 def _environment(trajectories: Sequence[Trajectory]) -> EnvironmentResult:
