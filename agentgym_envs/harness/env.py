@@ -11,6 +11,8 @@ from abc import abstractmethod
 from numbers import Real
 from typing import Any
 
+from gymnasium.error import ResetNeeded
+
 from agentgym_envs.actions import ActionVerb
 from agentgym_envs.actions.compat import WholeTextParser
 from agentgym_envs.arguments import positive_seconds
@@ -104,8 +106,13 @@ class HarnessEnv(TextEnv):
         return self._read(event)
 
     def apply(self, action: str) -> Outcome:
-        """Answer the agent's request, and return its next one or its end."""
-        assert self._pending is not None
+        """Answer the agent's request, and return its next one or its end.
+
+        Raises:
+            ResetNeeded: the environment was closed.
+        """
+        if self._pending is None:
+            raise ResetNeeded("the agent was left by close(); call reset() before step()")
         text = self._pending.request.cut(action)
         self._answers.append(text)
         self._pending.answers.put(text)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from gymnasium.error import ResetNeeded
 
 from agentgym_envs import EnvFailure, TaskSpec
 from agentgym_envs.core import CONVERSATION_KEY, Conversation
@@ -218,6 +219,16 @@ def test_the_agent_of_an_episode_that_is_left_is_refused() -> None:
     for agent in agents:
         agent.join(timeout=10)
     assert agents and not any(agent.is_alive() for agent in agents)
+
+
+def test_an_agent_that_was_closed_is_not_stepped() -> None:
+    env = scripted(FIRST, SECOND)
+    env.reset(options={"task_id": 0})
+    env.close()
+    with pytest.raises(ResetNeeded, match=r"close\(\); call reset"):
+        env.step("a")
+    env.reset(options={"task_id": 0})
+    assert not env.step("a")[2]
 
 
 class Parallel(ToyHarness):
