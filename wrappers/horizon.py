@@ -32,14 +32,16 @@ class HorizonCurriculum:
         env: what to wrap.
         schedule: turns as a function of the optimizer step, or as the commands write it:
             `"scaling:6,13,20@100"`, `20`; None has no horizon.
-        start: turns before the expert's end in the same way: `"backward:2,4,8@100"`, `4`; None is
-            the task's own start.
+        start: turns before the expert's end in the same way: `"backward:2,4,8@100"`, `4`; or
+            `"mixed:2,4,8"`, which `options["task_id"]` and the step draw from, without a task the
+            count of resets; None is the task's own start.
     """
 
     env: Any
     schedule: HorizonSchedule | None
     start: HorizonSchedule | None
     global_step = 0
+    _num_resets = 0
 
     @overload
     def __new__(
@@ -76,7 +78,13 @@ class HorizonCurriculum:
         if self.schedule is not None:
             options["horizon"] = self.schedule(self.global_step)
         if self.start is not None:
-            options[START] = start_at(self.start, self.global_step)
+            self._num_resets += 1
+            tasks = options.get("task_id", f"reset {self._num_resets}")
+            options[START] = (
+                [start_at(self.start, self.global_step, task) for task in tasks]
+                if isinstance(tasks, list)
+                else start_at(self.start, self.global_step, tasks)
+            )
         return options
 
 

@@ -1,7 +1,8 @@
 """Turns by optimizer step: ScalingInter (arXiv 2509.08755), fixed and adaptive.
 
-They are horizons, or starts of episodes before the expert's end (`parse_start`). All but
-`AdaptiveHorizon` are pure functions of the step, so a resumed run needs no state of theirs.
+They are horizons, or starts of episodes before the expert's end (`parse_start`), which may also be
+drawn by task. All but `AdaptiveHorizon` are pure functions, so a resumed run needs no state of
+theirs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import sqrt
 from statistics import fmean, variance
 from typing import Any, Protocol
@@ -173,6 +175,28 @@ class AdaptiveHorizon:
         self._recorded = {step: list(values) for step, values in state.get("recorded", [])}
 
 
+@dataclass(frozen=True)
+class MixedStarts:
+    """Starts drawn for each task and step, evenly from several and the task's own.
+
+    The mixed stages of R3 (arXiv 2402.05808). A group plays one task, so it shares its start.
+
+    Attributes:
+        turns: turns before the expert's end, not falling.
+    """
+
+    turns: tuple[int, ...] = (2, 4, 8)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "turns", check_stages(self.turns, "starts"))
+
+    def __call__(self, global_step: int, task_id: str | None = None) -> int:
+        """Return the turns before the expert's end, `TASK_START` for the task's own start."""
+        starts = (*self.turns, TASK_START)
+        drawn = sha256(f"{global_step} {task_id}".encode()).digest()
+        return starts[int.from_bytes(drawn) % len(starts)]
+
+
 def check_stages(stages: Sequence[int], name: str = "horizons") -> tuple[int, ...]:
     """Return the turns of a curriculum's stages as a tuple, or raise ValueError."""
     stages = tuple(stages)
@@ -206,30 +230,37 @@ def parse_schedule(text: str) -> Turns:
         ) from error
 
 
-def parse_start(text: str) -> Turns:
+def parse_start(text: str) -> Turns | MixedStarts:
     """Read a schedule of starts, in turns before the expert's end, from the command line.
 
     A curriculum has one more stage, `TASK_START`.
 
     Args:
         text: `"4"`; `"backward:2,4,8@100"` for three stages of 100 steps before that of the task's
-            own start; or `"adaptive:2,4,8@20"` for stages that end as those of horizons do.
+            own start; `"adaptive:2,4,8@20"` for stages that end as those of horizons do; or
+            `"mixed:2,4,8"` for one of the four drawn for each task.
 
     Raises:
         ValueError: the text has another form, or its numbers are not allowed.
     """
+    kind, _, numbers = text.partition(":")
     try:
+        if kind == "mixed":
+            return MixedStarts(tuple(map(_whole, numbers.split(","))))
         return _read(text, "backward", "starts", further=(TASK_START,))
     except ValueError as error:
         raise ValueError(
             f"cannot read the start {text!r}: {error}; write turns before the expert's end alone "
-            "(4), or backward:2,4,8@100 or adaptive:2,4,8@20"
+            "(4), or backward:2,4,8@100, adaptive:2,4,8@20 or mixed:2,4,8"
         ) from error
 
 
-def start_at(schedule: HorizonSchedule, global_step: int) -> int | None:
+def start_at(schedule: HorizonSchedule, global_step: int, task_id: str | None = None) -> int | None:
     """Return the turns before the expert's end, or None for the task's own start."""
-    turns = schedule(global_step)
+    if isinstance(schedule, MixedStarts):
+        turns = schedule(global_step, task_id)
+    else:
+        turns = schedule(global_step)
     return None if turns >= TASK_START else turns
 
 

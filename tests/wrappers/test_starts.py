@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,14 @@ from agentgym_envs import EnvFailure, ExpertMove, NoExpert, Trajectory, read_jso
 from agentgym_envs.core.text import remove_turn_notice
 from tests.helpers import EMBEDDED, CountingEnv, FragileEnv, register_helpers, unless_missing
 from wrappers import HorizonCurriculum, RecordTrajectories, TextVectorEnv, parse_start
-from wrappers.schedules import TASK_START, AdaptiveHorizon, FixedHorizon, ScalingInter, start_at
+from wrappers.schedules import (
+    TASK_START,
+    AdaptiveHorizon,
+    FixedHorizon,
+    MixedStarts,
+    ScalingInter,
+    start_at,
+)
 from wrappers.starts import ExpertStarts
 
 register_helpers()
@@ -180,6 +188,34 @@ def test_starts_are_read_from_text() -> None:
     ]
     adaptive = parse_start("adaptive:2,4@3")
     assert adaptive == AdaptiveHorizon((2, 4, TASK_START), 3)
+    assert parse_start("mixed:2,4") == MixedStarts((2, 4))
+
+
+def test_a_mixed_start_is_drawn_evenly_by_task_and_step() -> None:
+    mixed = MixedStarts((2, 4, 8))
+    tasks = [f"textcraft_{number}" for number in range(3000)]
+    drawn = {step: [start_at(mixed, step, task) for task in tasks] for step in (0, 1)}
+    for starts in drawn.values():
+        assert all(650 < starts.count(turns) < 850 for turns in (2, 4, 8, None))
+    both = Counter(zip(*drawn.values(), strict=True))
+    assert len(both) == 16 and all(120 < count < 260 for count in both.values())
+
+
+def test_episodes_of_one_task_and_step_have_one_mixed_start() -> None:
+    with TextVectorEnv([CountingEnv] * 2) as vector:
+        curriculum = HorizonCurriculum(vector, start="mixed:1,2")
+        turns = set()
+        for step in range(20):
+            options = {"task_id": ["counting_29"] * 2, "global_step": step}
+            one, other = (info["turn"] for info in curriculum.reset(options=options)[1])
+            again = HorizonCurriculum(CountingEnv(), start="mixed:1,2")
+            options["task_id"] = "counting_29"  # type: ignore[assignment]
+            assert one == other == again.reset(options=options)[1]["turn"]
+            turns.add(one)
+    assert turns == {0, 2, 3}
+    env = HorizonCurriculum(CountingEnv(), start="mixed:1,2")
+    env.reset(seed=3)
+    assert len({len(env.reset()[1].get("prefix", ())) for _ in range(20)}) > 1
 
 
 @pytest.mark.parametrize(
@@ -190,6 +226,9 @@ def test_starts_are_read_from_text() -> None:
         ("backward:0,2@9", r"starts must hold numbers >= 1, got \(0, 2\)"),
         ("scaling:2,4@9", "'scaling' is no kind of schedule"),
         ("adaptive:2,x@9", "'x' is no whole number"),
+        ("mixed:2,4@9", "'4@9' is no whole number"),
+        ("mixed:", "'' is no whole number"),
+        ("mixed:0", r"starts must hold numbers >= 1, got \(0,\)"),
     ],
 )
 def test_what_is_wrong_with_a_start_is_named(text: str, mistake: str) -> None:

@@ -270,7 +270,8 @@ class RolloutArguments(HorizonArguments):
         None,
         "Start of training episodes: backward:2,4,8@100 is 2 turns before the expert's end, 4 "
         "after 100 optimizer steps, 8 after 200, the task's start after 300; adaptive:2,4,8@20 "
-        "ends stages by success. Default: the task's start. NAME=START for one environment.",
+        "ends stages by success; mixed:2,4,8 draws one of the four for each task. Default: the "
+        "task's start. NAME=START for one environment.",
         read=_start,
         **BY_ENVIRONMENT,
     )

@@ -279,7 +279,7 @@ class Batch:
         self._steps[index] = global_step
         self._options[index] = {
             "horizon": None if horizon is None else horizon(global_step),
-            START: None if start is None else start_at(start, global_step),
+            START: None if start is None else start_at(start, global_step, task_id),
         }
 
     def _start_waiting(self) -> None:

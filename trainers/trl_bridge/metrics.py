@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from agentgym_envs.trajectories.trajectory import Trajectory
-from wrappers.schedules import start_at
+from wrappers.schedules import HorizonSchedule, MixedStarts, start_at
 
 Logged = dict[str, list[float]]
 """TRL's metrics, by name."""
@@ -147,15 +147,20 @@ def starts(
 ) -> dict[str, float]:
     """Return the start and the mean number of the expert's turns by metric.
 
-    A start is in turns before the expert's end; there is none at the tasks' own starts.
+    A start is in turns before the expert's end; there is none at the tasks' own starts, nor one of
+    all tasks where they are drawn.
     """
     metrics = {"given_turns": fmean(len(trajectory.prefix) for trajectory in trajectories)}
     if isinstance(schedule, Mapping):
-        turns = {names[name]: start_at(of, step) for name, of in schedule.items()}
+        turns = {names[name]: _start_of_all(of, step) for name, of in schedule.items()}
         own = {name: float(start) for name, start in turns.items() if start is not None}
         return metrics | (_with_mean("start", own) if own else {})
-    start = start_at(schedule, step)
+    start = _start_of_all(schedule, step)
     return metrics if start is None else {**metrics, "start": float(start)}
+
+
+def _start_of_all(schedule: HorizonSchedule, step: int) -> int | None:
+    return None if isinstance(schedule, MixedStarts) else start_at(schedule, step)
 
 
 def _with_mean(key: str, own: Mapping[str, float]) -> dict[str, float]:

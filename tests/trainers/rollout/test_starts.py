@@ -49,7 +49,7 @@ from trainers.rollout.rollout import Rollout
 from trainers.sft import main as sft
 from trainers.tokens.generation import Sampling
 from wrappers import FixedHorizon, ScalingInter, TextVectorEnv, parse_start
-from wrappers.schedules import TASK_START
+from wrappers.schedules import TASK_START, MixedStarts, start_at
 
 register_helpers()
 TrainerIn = Callable[..., AgentGRPOTrainer]
@@ -206,6 +206,21 @@ def test_groups_share_a_start_which_moves_back_by_steps(trainer_in: TrainerIn) -
     assert all(entry["truncated/max_turns"] == 0 for entry in entries)
 
 
+def test_the_groups_of_a_batch_have_mixed_starts(trainer_in: TrainerIn) -> None:
+    trainer = trainer_in(
+        env={"env": [STEPS_ID]}, rollout={"start": "mixed:1,3"}, max_steps=8, num_generations=4
+    )
+    trainer.train()
+    given = []
+    for step in range(1, 9):
+        episodes = _episodes(trainer, step)
+        drawn = [start_at(MixedStarts((1, 3)), step - 1, episode.task_id) for episode in episodes]
+        assert _given(episodes) == [0 if start is None else 5 - start for start in drawn]
+        given += _given(episodes)
+    assert set(given) == {0, 2, 4}
+    assert not any("start" in entry for entry in _steps(trainer))
+
+
 @pytest.mark.full
 def test_a_curriculum_from_the_end_wins_where_the_task_s_start_never_pays(
     trainer_in: TrainerIn,
@@ -268,6 +283,16 @@ def test_other_ways_to_play_start_late_too(trainer_in: TrainerIn, further: str) 
     trainer.train()
     for step in (1, 2, 3):
         assert set(_given(_episodes(trainer, step))) == {1}
+    options |= {"num_generations": 4, "per_device_train_batch_size": 16}
+    trainer = trainer_in("mixed", env=env, rollout={"start": "mixed:1"}, max_steps=3, **options)
+    trainer.train()
+    drawn = []
+    for step in (1, 2, 3):
+        given = _given(_episodes(trainer, step))
+        groups = [given[first : first + 4] for first in range(0, len(given), 4)]
+        assert all(len(set(group)) == 1 for group in groups)
+        drawn += [group[0] for group in groups]
+    assert set(drawn) == {0, 1}
 
 
 @pytest.mark.full
