@@ -25,7 +25,7 @@ from trainers.options.offline import (
 from trainers.ppo import AgentPPOConfig
 from trainers.reinforce_pp import AgentReinforcePPConfig
 from trainers.rloo import AgentRLOOConfig
-from wrappers.schedules import parse_schedule, parse_start, start_at
+from wrappers.schedules import MixedStarts, parse_schedule, parse_start, start_at
 
 FURTHER: dict[str, tuple[type, ...]] = {
     "agentevol": (AgentEvolArguments,),
@@ -179,17 +179,27 @@ def test_the_schedules_differ_in_nothing_but_the_horizon(ground: str, tmp_path: 
     first = {name: value(words, "--horizon") for name, (words, *_) in runs.items()}
     assert {name: parse_schedule(text)(0) for name, text in first.items()} == {
         "fixed_short": short, "fixed_long": long, "staged": short, "adaptive": short,
-        "backward": long, "backward_staged": short,
+        "backward": long, "mixed": long, "backward_staged": short,
+        "expert_episodes": long,
     }  # fmt: skip
     trainings = {name: [*words] for name, (words, *_) in runs.items()}
     steps = int(value(runs["staged"][0], "--max_steps"))
     assert parse_schedule(first["staged"])(steps - 1) == long
-    for name in ("backward", "backward_staged"):
+    values = {**ours.study.values, **ours.study.grounds[ground]}
+    earliest, last = int(str(values["from_end"])[0]), steps - int(values["end_stage"])
+    for name in ("backward", "mixed", "backward_staged"):
         words = trainings[name]
         place = words.index("--start")
         start = parse_start(words[place + 1])
         del words[place : place + 2]
-        assert (start_at(start, 0), start_at(start, steps - 6)) == (2, None)
+        if isinstance(start, MixedStarts):
+            assert start.turns[0] == earliest
+        else:
+            assert (start_at(start, 0), start_at(start, last)) == (earliest, None)
+    words = trainings["expert_episodes"]
+    place = words.index("--expert_episodes")
+    assert words[place + 1 : place + 4] == ["1", "--expert_episodes_when", "unsolved"]
+    del words[place : place + 4]
     rest = {
         tuple(word.replace(first[name], "").replace(name, "") for word in words)
         for name, words in trainings.items()
@@ -203,28 +213,44 @@ def test_the_checkpoints_between_are_measured_at_the_long_horizon_too(
 ) -> None:
     ours = plan("horizons", tmp_path)
     training, *measured = ours.run(ground, "staged", 0).commands
+    stage, steps = (int(value(training, name)) for name in ("--save_steps", "--max_steps"))
+    assert steps == 3 * stage
     models = [Path(value(words, "--model")).name for words in measured]
-    assert models == ["checkpoint-6", "checkpoint-12", "model"]
+    assert models == [f"checkpoint-{stage}", f"checkpoint-{2 * stage}", "model"]
     results = [Path(value(words, "--out")).name for words in measured]
-    assert results == ["after_6.json", "after_12.json", "after.json"]
+    assert results == [f"after_{stage}.json", f"after_{2 * stage}.json", "after.json"]
     kept = int(value(training, "--save_total_limit"))
-    saved = int(value(training, "--save_steps"))
-    assert kept * saved >= int(value(training, "--max_steps")), "none of them is deleted before"
+    assert kept * stage >= steps, "none of them is deleted before"
     turns = {value(words, "--max_turns") for words in measured}
     assert turns == {str(ours.study.grounds[ground]["long"])}
 
 
-def test_babyai_is_trained_in_layouts_that_no_split_has(tmp_path: Path) -> None:
-    training, *_ = plan("horizons", tmp_path).run("BabyAI-long", "staged", 0).commands
+@pytest.mark.parametrize(
+    ("ground", "name", "count"), [("BabyAI-long", "long", 1200), ("BabyAI-locked", "locked", 300)]
+)
+def test_babyai_is_trained_in_layouts_that_no_split_has(
+    ground: str, name: str, count: int, tmp_path: Path
+) -> None:
+    ours = plan("horizons", tmp_path)
+    training, *_ = ours.run(ground, "staged", 0).commands
     path = Path(value(training, "--tasks"))
-    assert path == HERE / "babyai_long.json"
+    assert path == HERE / f"babyai_{name}.json"
+    levels = levels_of_unlisted(path, count)
+    held_out = str(load_study("horizons").grounds[ground]["held_out"])
+    assert levels == {word for word in held_out.split() if word.startswith("BabyAI-")}
+    making = ours.making(ground)
+    assert making is not None
+    if name == "locked":  # no level of the start's is one that is measured
+        easier = Path(value(making.commands[0], "--tasks"))
+        assert levels.isdisjoint(levels_of_unlisted(easier, 1200))
+
+
+def levels_of_unlisted(path: Path, count: int) -> set[str]:
     numbers = [int(item.removeprefix("babyai_")) for item in json.loads(path.read_text())]
     tasks = BabyAITasks()
     assert {tasks.spec(number).split for number in numbers} == {"unlisted"}
-    assert len(set(numbers)) == len(numbers) == 1200
-    levels = {tasks.spec(number).subtask for number in numbers}
-    held_out = str(load_study("horizons").grounds["BabyAI-long"]["held_out"])
-    assert levels == {word for word in held_out.split() if word.startswith("BabyAI-")}
+    assert len(set(numbers)) == len(numbers) == count
+    return {tasks.spec(number).subtask for number in numbers}
 
 
 @pytest.mark.parametrize("ground", load_study("language_model").grounds)
