@@ -37,13 +37,14 @@ def test_what_is_left_is_printed_and_the_table_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     argv = ["horizons", "--out", str(tmp_path), "--env", "ALFWorld", "--seeds", "0", "--table_only"]
+    argv += ["--variants", "fixed_short", "fixed_long", "staged", "backward"]
     done = Plan(load_study("horizons"), tmp_path).run("ALFWorld", "staged", 0)
     done.folder.mkdir(parents=True)
     (done.folder / "done").touch()
     assert main(argv) == 0
     assert capsys.readouterr().out.strip() == (
-        "ALFWorld: 1 of 6 runs are done; left: fixed_short/seed_0, fixed_long/seed_0, "
-        "adaptive/seed_0, backward/seed_0, backward_staged/seed_0"
+        "ALFWorld: 1 of 4 runs are done; left: fixed_short/seed_0, fixed_long/seed_0, "
+        "backward/seed_0"
     )
     write(tmp_path / "ALFWorld" / "start" / "seed_0", 1, of=2)
     assert main(argv) == 0
