@@ -79,7 +79,9 @@ class HorizonCurriculum:
             options["horizon"] = self.schedule(self.global_step)
         if self.start is not None:
             self._num_resets += 1
-            tasks = options.get("task_id", f"reset {self._num_resets}")
+            tasks = options.get("task_id")
+            if tasks is None:
+                tasks = f"reset {self._num_resets}"
             options[START] = (
                 [start_at(self.start, self.global_step, task) for task in tasks]
                 if isinstance(tasks, list)

@@ -256,11 +256,16 @@ def parse_start(text: str) -> Turns | MixedStarts:
 
 
 def start_at(schedule: HorizonSchedule, global_step: int, task_id: str | None = None) -> int | None:
-    """Return the turns before the expert's end, or None for the task's own start."""
-    if isinstance(schedule, MixedStarts):
+    """Return the turns before the expert's end, or None for the task's own start.
+
+    Mixed starts have one for a task alone, so without a task it is None.
+    """
+    if not isinstance(schedule, MixedStarts):
+        turns = schedule(global_step)
+    elif task_id is not None:
         turns = schedule(global_step, task_id)
     else:
-        turns = schedule(global_step)
+        return None
     return None if turns >= TASK_START else turns
 
 

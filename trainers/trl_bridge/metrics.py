@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from agentgym_envs.trajectories.trajectory import Trajectory
-from wrappers.schedules import HorizonSchedule, MixedStarts, start_at
+from wrappers.schedules import start_at
 
 Logged = dict[str, list[float]]
 """TRL's metrics, by name."""
@@ -152,15 +152,11 @@ def starts(
     """
     metrics = {"given_turns": fmean(len(trajectory.prefix) for trajectory in trajectories)}
     if isinstance(schedule, Mapping):
-        turns = {names[name]: _start_of_all(of, step) for name, of in schedule.items()}
+        turns = {names[name]: start_at(of, step) for name, of in schedule.items()}
         own = {name: float(start) for name, start in turns.items() if start is not None}
         return metrics | (_with_mean("start", own) if own else {})
-    start = _start_of_all(schedule, step)
+    start = start_at(schedule, step)
     return metrics if start is None else {**metrics, "start": float(start)}
-
-
-def _start_of_all(schedule: HorizonSchedule, step: int) -> int | None:
-    return None if isinstance(schedule, MixedStarts) else start_at(schedule, step)
 
 
 def _with_mean(key: str, own: Mapping[str, float]) -> dict[str, float]:
