@@ -243,13 +243,16 @@ def test_a_curriculum_from_the_end_wins_where_the_task_s_start_never_pays(
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(
+    ("easy", "logged"), [("backward:1@3", [1] * 3 + [None] * 5), ("mixed:1", [None] * 8)]
+)
 def test_each_environment_has_its_own_start_and_a_resumed_run_goes_on(
-    trainer_in: TrainerIn,
+    trainer_in: TrainerIn, easy: str, logged: list[int | None]
 ) -> None:
     options = {
         "max_steps": 8, "save_strategy": "steps", "save_steps": 1, "save_total_limit": 1,
         "env": {"env": [STEPS_ID, EASY_ID], "tasks": ["0", "1", "2", "3", "4"]},
-        "rollout": {"start": {"Steps": "adaptive:1,2@2", "Easy": "backward:1@3"}},
+        "rollout": {"start": {"Steps": "adaptive:1,2@2", "Easy": easy}},
     }  # fmt: skip
     whole = trainer_in("whole", **options)
     whole.train()
@@ -264,7 +267,7 @@ def test_each_environment_has_its_own_start_and_a_resumed_run_goes_on(
     starts = [entry.get("start/Steps") for entry in shown[0]]
     assert starts[0] == 1
     assert any(one != other for one, other in pairwise(starts))
-    assert [entry.get("start/Easy") for entry in shown[0]] == [1] * 3 + [None] * 5
+    assert [entry.get("start/Easy") for entry in shown[0]] == logged
     same = zip(whole.model.parameters(), parts.model.parameters(), strict=True)
     assert all(torch.equal(one, other) for one, other in same)
 
